@@ -102,7 +102,8 @@ std::int64_t AllBankTiming::earliest(AllBankCommand command, BankSet banks) cons
     const bool changes = pim_.mode_change > base::Cycles{0} && !is_of_units(command) &&
                          is_of_registers(command) != of_registers_;
     // The change is a command itself.
-    const std::int64_t free = changes ? last_ + 1 + pim_.mode_change.count() : command_;
+    const std::int64_t free =
+        changes ? std::max(command_, last_ + 1 + pim_.mode_change.count()) : command_;
     switch (command) {
         case AllBankCommand::Activate: {
             std::int64_t when = std::max(free, row_command(banks, &Lane::activate));

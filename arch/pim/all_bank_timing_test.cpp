@@ -107,6 +107,13 @@ TEST(AllBankTiming, AResultIsReadOnceTheBusHasTurned) {
     EXPECT_EQ(banks.earliest(AllBankCommand::RegisterRead), kStart + 100 + 13 + 3 + 47);
 }
 
+TEST(AllBankTiming, AReadOfRegistersTurnsTheBusAndBringsNoSums) {
+    Opened banks;
+    banks.issue(AllBankCommand::RegisterRead, 7, kStart + 100);
+    EXPECT_EQ(banks.earliest(AllBankCommand::RegisterWrite), kStart + 100 + 23 + 3 + 5 + 17 - 13);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Alu), kStart + 107);
+}
+
 TEST(AllBankTiming, DataEndWithTheirBurst) {
     Opened written;
     written.issue(AllBankCommand::ArrayWrite, 7, kStart + 100);
@@ -114,6 +121,17 @@ TEST(AllBankTiming, DataEndWithTheirBurst) {
     Opened read;
     read.issue(AllBankCommand::ArrayRead, 7, kStart + 100);
     EXPECT_EQ(read.data_end(), kStart + 100 + 23 + 3);
+}
+
+TEST(AllBankTiming, WithoutABusToTurnDataEndWithTheirCommandsSlot) {
+    PimConfig config = prime_pim();
+    config.bus_turnaround = false;
+    for (const AllBankCommand command :
+         {AllBankCommand::ArrayRead, AllBankCommand::ArrayWrite, AllBankCommand::Alu}) {
+        Opened banks(config);
+        banks.issue(command, 7, kStart + 100);
+        EXPECT_EQ(banks.data_end(), kStart + 107);
+    }
 }
 
 TEST(AllBankTiming, RegisterWritesAndAluCommandsFollowAtTheCommandInterval) {
@@ -222,6 +240,34 @@ TEST(AllBankTiming, BankAndRegisterCommandsHaveAChangeBetweenThem) {
     EXPECT_EQ(banks.earliest(AllBankCommand::RegisterWrite), kStart + 207);
     EXPECT_EQ(banks.earliest(AllBankCommand::Alu), kStart + 207);
     EXPECT_EQ(banks.earliest(AllBankCommand::Mac), kStart + 201 + 37);
+    EXPECT_EQ(banks.earliest(AllBankCommand::RegisterRead), kStart + 207);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Precharge), kStart + 201 + 37);
+    for (const AllBankCommand of_units : {AllBankCommand::Alu, AllBankCommand::Move}) {
+        EXPECT_EQ(banks.earliest(of_units), banks.command_bus_free());
+        banks.issue(of_units, 7, banks.command_bus_free());  // of neither kind: registers still
+        EXPECT_EQ(banks.earliest(AllBankCommand::RegisterWrite), banks.command_bus_free());
+    }
+    Opened read(config);
+    read.issue(AllBankCommand::Mac, 7, kStart + 100);
+    EXPECT_EQ(read.earliest(AllBankCommand::RegisterRead), kStart + 101 + 37);
+    AllBankTiming closed(prime_memory(), config);
+    closed.begin(kStart);
+    closed.issue(AllBankCommand::RegisterWrite, memory::device::kNoRow, kStart + 37 + 1);
+    EXPECT_EQ(closed.earliest(AllBankCommand::Activate), kStart + 37 + 2 + 37);
+}
+
+// Nothing goes before what the host has said, nor among ACTs that are still going.
+TEST(AllBankTiming, AChangeDoesNotGoBeforeTheCommandBusIsFree) {
+    PimConfig config = prime_pim();
+    config.bus_turnaround = false;
+    config.mode_change = base::Cycles{37};
+    Opened banks(config);
+    banks.issue(AllBankCommand::Mac, 7, kStart + 100);
+    banks.delay(kStart + 500);
+    EXPECT_EQ(banks.earliest(AllBankCommand::RegisterWrite), kStart + 500);
+    config.activates_at_once = false;
+    const Opened one_by_one(config);
+    EXPECT_EQ(one_by_one.earliest(AllBankCommand::RegisterWrite), kStart + 15 * 14 + 2);
 }
 
 TEST(AllBankTiming, EvenAndOddBanksHaveRowsOfTheirOwn) {
@@ -235,6 +281,12 @@ TEST(AllBankTiming, EvenAndOddBanksHaveRowsOfTheirOwn) {
     banks.issue(AllBankCommand::Activate, 8, kStart + 2, {BankSet::kOdd});
     EXPECT_EQ(banks.earliest(AllBankCommand::Mac, {BankSet::kEven}), kStart + 29);
     EXPECT_EQ(banks.earliest(AllBankCommand::Mac, {BankSet::kOdd}), kStart + 31);
+    AllBankTiming odd_first(prime_memory(), prime_pim(), 2);
+    odd_first.begin(kStart);
+    odd_first.issue(AllBankCommand::Activate, 7, kStart, {BankSet::kOdd});
+    odd_first.issue(AllBankCommand::Activate, 7, kStart + 2, {BankSet::kEven});
+    EXPECT_EQ(odd_first.open_row(), 7);
+    EXPECT_EQ(odd_first.earliest(AllBankCommand::Mac), kStart + 31);  // of all: the later
 }
 
 TEST(AllBankTiming, ARowThatIsDoneWithClosesInTimeBeforeTheOthersCommand) {
@@ -246,6 +298,13 @@ TEST(AllBankTiming, ARowThatIsDoneWithClosesInTimeBeforeTheOthersCommand) {
     EXPECT_EQ(banks.close_early({BankSet::kEven}, kStart + 68), kStart + 67);
     EXPECT_EQ(banks.earliest(AllBankCommand::Activate, {BankSet::kEven}), kStart + 67 + 31);
     EXPECT_EQ(banks.close_early({BankSet::kEven}, kStart + 500), std::nullopt);  // it is closed
+    // The odd banks' command takes two CK.
+    AllBankTiming busy(prime_memory(), prime_pim(), 2);
+    busy.begin(kStart);
+    busy.issue(AllBankCommand::Activate, 7, kStart, {BankSet::kEven});
+    busy.issue(AllBankCommand::Activate, 8, kStart + 2, {BankSet::kOdd});
+    busy.issue(AllBankCommand::Mac, 8, kStart + 67, {BankSet::kOdd});
+    EXPECT_EQ(busy.close_early({BankSet::kEven}, kStart + 500), kStart + 67 + 2);
 }
 
 TEST(AllBankTiming, BanksOpenedOneByOneKeepTrrdAndTheWindow) {
@@ -258,12 +317,28 @@ TEST(AllBankTiming, BanksOpenedOneByOneKeepTrrdAndTheWindow) {
         banks.issue(AllBankCommand::Activate, 7, kStart + 10 * i, {4 * i});
     }
     EXPECT_EQ(banks.earliest(AllBankCommand::Activate, {1}), kStart + 53);
+    AllBankTiming second_group(prime_memory(), prime_pim(), 16);
+    second_group.begin(kStart);
+    second_group.issue(AllBankCommand::Activate, 7, kStart, {5});
+    EXPECT_EQ(second_group.earliest(AllBankCommand::Activate, {6}), kStart + 10);
+    EXPECT_EQ(second_group.earliest(AllBankCommand::Activate, {1}), kStart + 9);
+    AllBankTiming fresh(prime_memory(), prime_pim(), 16);
+    EXPECT_EQ(fresh.earliest(AllBankCommand::Activate, {5}), 0);  // there was none before
+    PimConfig one_by_one = prime_pim();
+    one_by_one.activates_at_once = false;
+    AllBankTiming single(prime_memory(), one_by_one, 16);
+    single.begin(kStart);
+    single.issue(AllBankCommand::Activate, 7, kStart, {5});
+    EXPECT_EQ(single.earliest(AllBankCommand::Mac, {5}), kStart + 29);
 }
 
 TEST(AllBankTiming, CommandsToClosedBanksAreProtocolErrors) {
-    AllBankTiming banks(prime_memory(), prime_pim());
-    banks.begin(kStart);
-    EXPECT_THROW(banks.issue(AllBankCommand::Mac, 7, kStart), std::exception);
+    for (const AllBankCommand command :
+         {AllBankCommand::Mac, AllBankCommand::ArrayRead, AllBankCommand::ArrayWrite}) {
+        AllBankTiming banks(prime_memory(), prime_pim());
+        banks.begin(kStart);
+        EXPECT_THROW(banks.issue(command, 7, kStart + 500), std::exception);
+    }
     Opened open;
     EXPECT_THROW(open.issue(AllBankCommand::Activate, 8, kStart + 500), std::exception);
 }

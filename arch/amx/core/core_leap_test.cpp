@@ -75,6 +75,7 @@ void expect_same(const AmxConfig& config, const std::string& text, bool must_ski
     EXPECT_EQ(is.caches().counters().fills, expected.caches().counters().fills) << text;
     EXPECT_EQ(is.caches().counters().write_backs, expected.caches().counters().write_backs);
     EXPECT_EQ(is.pages().misses(), expected.pages().misses());
+    EXPECT_EQ(is.pages().walks(), expected.pages().walks());
 }
 
 // With what the device files say of memory.
@@ -246,6 +247,34 @@ TEST(CoreLeap, RandomLoopsEndAsIfEveryTurnHadBeenExecuted) {
         expect_same(config, text, probe.skipped > 0);
     }
     EXPECT_GT(leaped, kPrograms / 2);
+}
+
+// Nothing is under way between two turns.
+constexpr const char* kThreePages = R"(
+loop i 3000
+  vmovups zmm0, [b]
+  vmovups zmm1, [b + 4096]
+  vmovups zmm2, [b + 8192]
+  lfence
+end
+)";
+
+// TLBs of two entries: every access of three pages misses both.
+TEST(CoreLeap, MissesAndWalksOfTheTlbsAreCountedForTurnsThatAreSkipped) {
+    AmxConfig config;
+    config.pages.first = {base::Bytes{2 * caches::kLineBytes}, 2, 0};
+    config.pages.second = {base::Bytes{2 * caches::kLineBytes}, 2, 0};
+    config.pages.second_latency = base::Cycles{7};
+    config.pages.walk = base::Cycles{20};
+    config.pages.walk_loads = 1;
+    expect_same(config, kThreePages);
+}
+
+// An L1 of two ways whose victims chance picks: no turn tells what the next will find there.
+TEST(CoreLeap, WhatChanceLeavesInTheCachesIsNoRepetition) {
+    AmxConfig config;
+    config.caches.l1 = {base::Bytes{2 * caches::kLineBytes}, 2, 60};
+    expect_same(config, kThreePages, false);
 }
 
 }  // namespace

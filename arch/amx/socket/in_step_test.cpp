@@ -52,6 +52,8 @@ TEST(InStep, BuffersMoveAsWholesAndWhatIsSharedStays) {
     EXPECT_EQ(moved->of(own - 1), own - 1);
     EXPECT_EQ(moved->back(own + by), own);
     EXPECT_EQ(moved->back(own), own);
+    EXPECT_EQ(moved->back(own + by + 7), own + 7);
+    EXPECT_EQ(moved->back(own + by + 8), own + by + 8);
     EXPECT_EQ(moved->of(caches::line_at(kShared)), caches::line_at(kShared));
 }
 
@@ -92,6 +94,53 @@ TEST(InStep, ProgramsThatDifferInMoreThanPlacesAreNotAlike) {
     EXPECT_FALSE(displacement(program::read_program("vmovups zmm0, [0x1000]\n", "a"),
                               program::read_program("vmovups zmm0, [0x2000]\n", "b"))
                      .has_value());
+}
+
+// Programs of one load each way, or of what `head` says.
+bool alike_but_for(const std::string& one, const std::string& other) {
+    const auto program = [](const std::string& text, const char* name) {
+        return program::read_program("buffer b 0x1000 8192\n" + text, name);
+    };
+    return displacement(program(one, "a"), program(other, "b")).has_value();
+}
+
+TEST(InStep, ProgramsWhoseAddressesGoOnOtherwiseAreNotAlike) {
+    const auto loops = [](const char* term) {
+        return std::string{"loop i 4\nloop k 4\nvmovups zmm0, [b + "} + term + "]\nend\nend\n";
+    };
+    EXPECT_TRUE(alike_but_for(loops("64*k"), loops("64*k")));
+    EXPECT_FALSE(alike_but_for(loops("64*k"), loops("128*k")));
+    EXPECT_FALSE(alike_but_for(loops("64*k"), loops("64*i")));
+    EXPECT_FALSE(alike_but_for(loops("64*k"), loops("64*k + 64*i")));
+}
+
+TEST(InStep, ProgramsOfOtherTilesOrWithTablesAreNotAlike) {
+    const auto tiles = [](const char* shape) {
+        return std::string{"config 0 "} + shape +
+               " 16x64 16x64 16x64 16x64 16x64 16x64 16x64\nldtilecfg 0\n";
+    };
+    EXPECT_TRUE(alike_but_for(tiles("16x64"), tiles("16x64")));
+    EXPECT_FALSE(alike_but_for(tiles("16x64"), tiles("8x64")));
+    EXPECT_FALSE(alike_but_for(tiles("16x64"), tiles("16x32")));
+    const std::string table = "shuffle order 0x1000 4 64\n";
+    EXPECT_FALSE(alike_but_for(table, ""));
+    EXPECT_FALSE(alike_but_for("", table));
+}
+
+TEST(InStep, TheLargestBufferOfAnAddressMovesAsAWhole) {
+    const auto at = [](const char* base) {
+        return program::read_program(
+            fmt::format("buffer part {0} 64\nbuffer whole {0} 4096\nvmovups zmm0, [part]\n", base),
+            "test");
+    };
+    const auto moved = displacement(at("0x10000"), at("0x30000"));
+    ASSERT_TRUE(moved.has_value());
+    EXPECT_EQ(moved->of(caches::line_at(0x10000 + 4032)), caches::line_at(0x30000 + 4032));
+    // Behind its end there is none.
+    EXPECT_FALSE(
+        displacement(program::read_program("buffer b 0x1000 64\nvmovups zmm0, [b+64]\n", "a"),
+                     program::read_program("buffer b 0x2000 64\nvmovups zmm0, [b+64]\n", "b"))
+            .has_value());
 }
 
 TEST(InStep, EveryCoreIsSimulatedUpToSoManyAndWhereNoNumberIsGiven) {

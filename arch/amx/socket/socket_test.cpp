@@ -3,45 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "arch/amx/program/program_text.hpp"
+#include "arch/amx/socket/socket_testing.hpp"
 #include "arch/base/probe_testing.hpp"
-#include "arch/memory/controller/memory_system.hpp"
 
 namespace tilesim::arch::amx::socket {
 namespace {
-
-constexpr const char* kTiles64 =
-    "config 0 16x64 16x64 16x64 16x64 16x64 16x64 16x64 16x64\nldtilecfg 0\n";
-constexpr std::int64_t kData = 0x1000000;
-
-// A socket and its memory.
-struct Machine {
-    Machine(const AmxConfig& config, const std::vector<std::string>& texts, std::int64_t runs = 1)
-        : programs(read(texts)),
-          memory(memory::device::MemoryConfig{}, Uncore::memory_lookahead(config), queue, root),
-          socket(config, programs, {}, memory, queue, runs) {}
-    static std::vector<program::Program> read(const std::vector<std::string>& texts) {
-        std::vector<program::Program> programs;
-        for (const std::string& text : texts) {
-            programs.push_back(program::read_program(kTiles64 + text, "test"));
-        }
-        return programs;
-    }
-    // False: events go on after a millisecond.
-    bool run() {
-        socket.start();
-        const base::Femtoseconds most{1'000'000'000'000};
-        while (!queue.empty() && queue.now() < most) {
-            queue.run_until(queue.next_time());
-        }
-        return queue.empty();
-    }
-    base::EventQueue queue;
-    base::stats::Group root{""};
-    std::vector<program::Program> programs;
-    memory::controller::MemorySystem memory;
-    Socket socket;
-};
 
 struct Outcome {
     std::int64_t cycles = 0;
@@ -64,12 +30,6 @@ Outcome run(const AmxConfig& config, const std::vector<std::string>& texts, std:
         outcome.in_barrier.push_back(machine.socket.core(i).spent(core::CoreState::Barrier));
     }
     return outcome;
-}
-
-// `tiles` packed tiles from kData on, one after the other.
-std::string loads(std::int64_t tiles) {
-    return "loop g " + std::to_string(tiles) +
-           "\n  tileloadd tmm0, [0x1000000 + 1024*g], 64\nend\n";
 }
 
 constexpr std::int64_t kFew = 256;
@@ -300,63 +260,27 @@ TEST(Socket, ACoreThatHasNoBarrierKeepsNobodyWaiting) {
     EXPECT_GT(run({}, {"barrier\nscalar\n", "scalar\n"}).cycles, 0);  // it finishes
 }
 
-TEST(Socket, WhatLiesInTheCachesAtTheStartIsTranslatedAtOnce) {
-    AmxConfig config;
-    config.pages.walk = base::Cycles{17};
-    for (const std::int64_t warm : {0, 1024}) {
-        Machine machine(config, {loads(1)});
-        if (warm > 0) {
-            machine.socket.warm(0, kData, warm, caches::Level::L2, false);
-        }
-        EXPECT_TRUE(machine.run());
-        EXPECT_EQ(machine.socket.core(0).pages().walks(), warm > 0 ? 0 : 1);
+TEST(Socket, ACoreThatStoppedAtAFaultKeepsNobodyWaiting) {
+    Machine machine({}, {"barrier\nscalar\n", "tilerelease\ntilezero tmm0\n"});
+    EXPECT_TRUE(machine.run());
+    EXPECT_TRUE(machine.socket.core(0).finished());
+    EXPECT_TRUE(machine.socket.finished());
+    int line = 0;
+    EXPECT_THAT(machine.socket.fault(line), testing::HasSubstr("core 1: "));
+    EXPECT_EQ(line, 4);
+    EXPECT_GE(machine.socket.finish_cycle(), machine.socket.core(0).finished_at());
+    EXPECT_LT(machine.socket.finish_cycle(), 1'000'000);
+}
+
+TEST(Socket, NamesItsPartsOnce) {
+    const Machine machine({}, {"scalar\n", "scalar\n"});
+    std::vector<std::string> names;
+    for (const base::Block& block : machine.socket.blocks()) {
+        names.push_back(block.path);
     }
-}
-
-TEST(Socket, WhatDoesNotFitIntoAnL2IsLeftInTheL3) {
-    AmxConfig config;
-    config.caches.l2 = {base::Bytes{64 * caches::kLineBytes}, 16};
-    Machine machine(config, {loads(1)});
-    machine.socket.warm(0, kData, 65 * caches::kLineBytes, caches::Level::L2, true);
-    const caches::Line first = caches::line_at(kData);
-    EXPECT_FALSE(machine.socket.core(0).caches().contains_l2(first));
-    EXPECT_TRUE(machine.socket.uncore().l3().dirty(first));
-    EXPECT_FALSE(machine.socket.uncore().l3().contains(first + 1));
-    EXPECT_TRUE(machine.socket.core(0).caches().quiet());  // nothing of it is said in the run
-}
-
-TEST(Socket, WhatLiesInMemoryAtTheStartIsInNoCache) {
-    AmxConfig config;
-    Machine machine(config, {loads(1)});
-    machine.socket.warm(0, kData, 1024, caches::Level::Memory, false);
-    EXPECT_FALSE(machine.socket.uncore().l3().contains(caches::line_at(kData)));
-    EXPECT_FALSE(machine.socket.core(0).caches().contains_l2(caches::line_at(kData)));
-}
-
-TEST(Socket, OfWhatAllCoresHaveNoneHasWritten) {
-    AmxConfig config;
-    const caches::Line line = caches::line_at(kData);
-    for (const std::size_t cores : {1U, 2U}) {
-        Machine machine(config, std::vector<std::string>(cores, "scalar\n"));
-        machine.socket.warm(kData, 128, caches::Level::L2, true);
-        for (std::size_t core = 0; core < cores; ++core) {
-            EXPECT_TRUE(machine.socket.core(core).caches().contains_l2(line));
-            EXPECT_EQ(machine.socket.core(core).caches().dirty(line), cores == 1);
-        }
-    }
-}
-
-TEST(Socket, WhatIsFlushedLeavesEveryCacheLineByLine) {
-    AmxConfig config;
-    Machine machine(config, {"scalar\n", "scalar\n"});
-    const caches::Line line = caches::line_at(kData);
-    machine.socket.warm(0, kData, 192, caches::Level::L2, false);
-    machine.socket.warm(1, kData, 192, caches::Level::L3, false);
-    machine.socket.flush(kData + 127, 1);  // the last byte of the second line
-    for (const caches::Line each : {line, line + 1, line + 2}) {
-        EXPECT_EQ(machine.socket.core(0).caches().contains_l2(each), each != line + 1);
-        EXPECT_EQ(machine.socket.uncore().l3().contains(each), each != line + 1);
-    }
+    EXPECT_EQ(names.size(), 2U * 7 + 2);
+    EXPECT_THAT(names, testing::IsSupersetOf({"amx(0).core", "amx(1).core.tmul", "amx(1).core.l2",
+                                              "uncore", "uncore.l3"}));
 }
 
 TEST(Socket, ACoresAccountSaysWhereItsCyclesWentUpToTheLastCoresEnd) {

@@ -89,7 +89,7 @@ class Bench : private CommandListener, private ChannelOwner {
     std::int64_t first_ = INT64_MAX;
 };
 
-// Three of them that are refreshed.
+// One of three channels that are refreshed in turn.
 struct Refreshed : Bench {
     Refreshed() {
         config.refresh = true;

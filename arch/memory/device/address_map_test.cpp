@@ -159,5 +159,11 @@ TEST(AddressMap, EveryBurstHasAPlaceOfItsOwnWhateverWasAskedBefore) {
         std::equal(together.begin(), together.end(), in_order.begin() + 100, in_order.end()));
 }
 
+TEST(Location, FurtherColumnsLieInTheSameRow) {
+    const Location here(3, 5, 77, 11);
+    EXPECT_EQ(here.plus(6), Location(3, 5, 77, 17));
+    EXPECT_EQ(here.plus(0), here);
+}
+
 }  // namespace
 }  // namespace tilesim::arch::memory::device

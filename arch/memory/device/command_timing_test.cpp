@@ -271,5 +271,57 @@ TEST(CommandTiming, DataOfAnotherRankNeedAGapOnTheBus) {
     EXPECT_EQ(write.earliest(Command::Read, kOtherRank), kStart + 100 + 19 + 4 + 59 - 23);
 }
 
+TEST(CommandTiming, ARefreshOfSomeBanksOfOneRankDoesNotWaitForActivatesOfTheOther) {
+    MemoryConfig config = partly_refreshed();
+    config.ranks = 2;
+    CommandTiming banks{config};
+    banks.issue(Command::Activate, kSameGroup, 7, kStart);
+    const std::uint64_t there = std::uint64_t{1} << kOtherRank;
+    EXPECT_EQ(banks.earliest_partial_refresh(there), banks.bus().free_for_rows());
+}
+
+TEST(CommandTiming, ColumnCommandsOfAGroupKeepTheirDistanceHoweverManyBanksItHas) {
+    for (const std::int64_t banks : {2, 4, 8}) {
+        MemoryConfig config = prime_device();
+        config.bank_groups = 16 / banks;
+        config.banks_per_group = banks;
+        CommandTiming timing{config};
+        const auto last = static_cast<std::size_t>(banks - 1);
+        for (const std::size_t bank : {std::size_t{0}, last, last + 1}) {
+            timing.issue(Command::Activate, bank, 7,
+                         kStart + 100 * static_cast<std::int64_t>(bank));
+        }
+        timing.issue(Command::Read, 0, 7, kStart + 1000);
+        EXPECT_EQ(timing.earliest(Command::Read, last), kStart + 1000 + 13) << banks;
+        EXPECT_EQ(timing.earliest(Command::Read, last + 1), kStart + 1000 + 11) << banks;
+    }
+}
+
+TEST(CommandTiming, NothingHasHappenedBeforeTheStart) {
+    const CommandTiming bank{partly_refreshed()};
+    for (const Command command : {Command::Activate, Command::Precharge}) {
+        EXPECT_EQ(bank.earliest(command, kBank), 0);
+    }
+    EXPECT_EQ(bank.earliest_partial_refresh(1U << kBank), 0);
+}
+
+TEST(CommandBus, IsHeldNoShorterThanItWas) {
+    for (const bool split : {false, true}) {
+        CommandBus bus(split);
+        EXPECT_EQ(bus.split(), split);
+        bus.carry_row(13);
+        bus.carry_column(17);
+        bus.hold(15);
+        EXPECT_EQ(bus.free_for_rows(), split ? 15 : 17);
+        EXPECT_EQ(bus.free_for_columns(), 17);
+        bus.hold(19);
+        EXPECT_EQ(bus.free_for_rows(), 19);
+        EXPECT_EQ(bus.free_for_columns(), 19);
+        bus.carry_row(23);
+        bus.hold(21);
+        EXPECT_EQ(bus.free_for_rows(), 23);
+    }
+}
+
 }  // namespace
 }  // namespace tilesim::arch::memory::device

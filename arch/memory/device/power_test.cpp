@@ -61,6 +61,7 @@ TEST(Power, ARunAddsUpItsCommandsAndTheTimeBetween) {
     const auto table = energy_of(config, {.activates = 10, .any_row_open = 600, .cycles = 1000});
     ASSERT_TRUE(table.has_value());
     EXPECT_DOUBLE_EQ(table->at(0).second, one.activate * 10 * 8 / 1000);
+    EXPECT_DOUBLE_EQ(table->at(1).second, one.precharge * 10 * 8 / 1000);  // each is closed once
     EXPECT_NEAR(table->at(5).second,
                 (one.closed_mw * 400 + one.open_mw * 600) / 1.200480192 * 8 / 1000, 1e-9);
 }
@@ -107,6 +108,10 @@ TEST(Power, RefreshOfSomeBanksIsAboveTheStandbyItWasMeasuredBeside) {
     const double tck = 1 / 1.200480192;
     EXPECT_NEAR(energy_of(config.power.core, config).refresh_some, 1.2 * (77 - 44) * 97 * tck,
                 1e-6);
+    config.power.standby_permille = 0;  // of active standby all is the open banks'
+    EXPECT_NEAR(energy_of(config.power.core, config).refresh_some,
+                1.2 * (77 - (38.25 + 4 * (44 - 38.25) / 16)) * 97 * tck, 1e-6);
+    config.power.standby_permille = 1000;
     config.power.core.I5pb = 52'000;
     const double interval = 9363.0 / 16;
     const double during = (52 * interval - 38.25 * (interval - 97)) / 97;
