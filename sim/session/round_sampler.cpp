@@ -71,6 +71,7 @@ bool RoundSampler::note(arch::base::Femtoseconds now, const workloads::Rounds& a
             }
         }
     }
+    behind_ = at.done - at.delivered;
     if (!first_delivered_ && at.delivered >= 1) {
         first_delivered_ = now;
     }
@@ -198,6 +199,12 @@ RoundSampler::Leaving RoundSampler::leaving() const {
                              : 2 * least;
     if (least == 0) {
         return {first, 0};
+    }
+    // Results that leave more slowly than they are made wait in buffers: of the round that is on
+    // its way about half is left. Without reads they leave at something between a period and least.
+    if (const double waiting = behind_ - 0.5; waiting > 1) {
+        return {waiting * (stride_->period + least) / 2,
+                waiting * std::abs(stride_->period - least) / 2};
     }
     constexpr double kMore = 1.7;  // of the least, that the memory may take beyond it
     return {std::clamp(first, least, 2 * least), kMore * least};

@@ -85,6 +85,7 @@ class RoundSampler {
     arch::base::Femtoseconds least_period_;
     std::vector<Mark> marks_;  // one each part of a round
     std::optional<arch::base::Femtoseconds> first_delivered_;
+    double behind_ = 0;  // rounds whose work is done and whose results have not arrived
     std::optional<Stride> stride_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
@@ -131,6 +132,26 @@ TEST(RoundSampler, ASlowSecondRoundIsLeftOutWhenTheOthersAgree) {
     const double of_mean = 2 * 0.5 * std::sqrt((1 + 2 / 2.0) / 3);
     EXPECT_NEAR(judged.run.error_percent,
                 (1.5 * of_mean + 0.8) * (1 - judged.run.simulated / kRounds), 0.01);
+}
+
+// A launch of three rounds puts the first look off to the end of the third half. By then results
+// are two rounds behind: one and a half are left, half of the one on its way.
+TEST(RoundSampler, ResultsThatWaitInBuffersLeaveBehindTheLastRound) {
+    constexpr std::int64_t kLeast = 500'009;
+    RoundSampler sampler(
+        kRounds, [] { return MemoryTotals{}; }, Femtoseconds{kLeast});
+    const auto behind = 2.0;
+    for (int step = 0; !sampler.enough(); ++step) {
+        const double done = (step + 1.0) / kSteps;
+        sampler.note(Femtoseconds{3 * kPeriod + static_cast<std::int64_t>(done * kPeriod)},
+                     {done, std::max(0.0, done - behind)});
+    }
+    const WholeRun run = sampler.whole();
+    EXPECT_EQ(run.simulated, 2.5);
+    const double left = 1.5 * (kPeriod + kLeast) / 2;
+    EXPECT_NEAR(static_cast<double>(run.time.count()), (3 + kRounds) * kPeriod + left, 10);
+    const double open = 1.5 * (kPeriod - kLeast) / 2 / static_cast<double>(run.time.count());
+    EXPECT_NEAR(run.error_percent, 1.8 * (1 - 2.5 / kRounds) + 100 * open, 0.01);
 }
 
 // Addresses come back to the same banks every four rounds: no two rounds in a row are the mean.

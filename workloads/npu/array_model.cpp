@@ -52,7 +52,7 @@ void ArrayModel::finish_statistics() {
 
 Rounds ArrayModel::rounds() const {
     const Array& array = *arrays_.front();
-    const double done = static_cast<double>(array.calls()) / round_.calls;
+    const double done = static_cast<double>(array.working_calls()) / round_.calls;
     return {done,
             round_.words > 0 ? static_cast<double>(array.words_written()) / round_.words : done};
 }

@@ -37,6 +37,15 @@ double MemoryPath::fabric_ns(const arch::npu::ShimConfig& shim, const std::vecto
          pieces(fabric.chop) / static_cast<double>(columns) * ns_of(fabric.request_interval)});
 }
 
+double MemoryPath::dram_ns(const std::vector<Runs>& runs) const {
+    const double burst = static_cast<double>(memory.burst.count());
+    const double bytes =
+        std::accumulate(runs.begin(), runs.end(), 0.0, [&](double sum, const Runs& each) {
+            return sum + pieces_of(each, memory.burst.count()) * burst;
+        });
+    return bytes / memory.peak_bytes_per_second() * kNanosecondsPerSecond;
+}
+
 double MemoryPath::column_ns(const arch::npu::ShimConfig& shim,
                              const std::vector<Runs>& reads) const {
     // Reads of a column wait for rows and refreshes of DRAM: alone it has 0.98 of what its port

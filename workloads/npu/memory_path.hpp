@@ -34,6 +34,9 @@ struct MemoryPath {
     // behind it, and the pieces each column's port sends.
     double least_ns(const arch::npu::ShimConfig& shim, const Traffic& traffic) const;
 
+    // What DRAM takes at its peak for the whole bursts that the runs touch.
+    double dram_ns(const std::vector<Runs>& runs) const;
+
     // What the fabric takes for runs of one direction: link, blocks and ports.
     double fabric_ns(const arch::npu::ShimConfig& shim, const std::vector<Runs>& runs,
                      std::int64_t columns) const;

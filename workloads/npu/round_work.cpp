@@ -16,7 +16,7 @@ WorkOfRound work_of_round(const Program& program, std::int64_t rounds) {
         return {};
     }
     const auto count = static_cast<double>(rounds);
-    if (work->write_tasks < rounds) {  // the shims do not tell rounds apart
+    if (work->write_runs < rounds) {  // the shims do not tell rounds apart
         return {static_cast<double>(work->calls) / count, 0};
     }
     return {static_cast<double>(work->calls) / count,

@@ -12,7 +12,7 @@ namespace tilesim::workloads::npu {
 
 // What every core together and every shim together do in a round.
 struct WorkOfRound {
-    double calls = 0;  // 0: not known
+    double calls = 0;  // but those that clear; 0: not known
     double words = 0;  // 0: results leave as they are made
 };
 

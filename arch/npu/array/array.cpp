@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <numeric>
 
-
 namespace tilesim::arch::npu::array {
 
 using base::Cycles;
@@ -42,9 +41,10 @@ void Array::tell_finished() {
     }
 }
 
-std::int64_t Array::calls() const {
-    return std::accumulate(cores_.begin(), cores_.end(), std::int64_t{0},
-                           [](std::int64_t sum, const auto& core) { return sum + core->calls(); });
+std::int64_t Array::working_calls() const {
+    return std::accumulate(
+        cores_.begin(), cores_.end(), std::int64_t{0},
+        [](std::int64_t sum, const auto& core) { return sum + core->working_calls(); });
 }
 
 std::int64_t Array::words_written() const {

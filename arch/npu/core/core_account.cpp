@@ -27,8 +27,9 @@ void CoreAccount::charge_words(std::int64_t words, base::Cycles begin, CoreState
     stats_.time.reclassify(state(), waiting, (now - begin).count() - words);
 }
 
-void CoreAccount::count_call(std::int64_t macs) {
+void CoreAccount::count_call(std::int64_t macs, bool works) {
     ++stats_.calls;
+    working_calls_ += works ? 1 : 0;
     stats_.macs += macs;
 }
 

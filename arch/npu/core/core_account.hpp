@@ -87,12 +87,15 @@ class CoreAccount {
     // The core has been moving words since `begin`: what that took beyond a word a cycle, it stood
     // `waiting`.
     void charge_words(std::int64_t words, base::Cycles begin, CoreState waiting);
-    void count_call(std::int64_t macs);
+    // `works`: on operands. Clearing C does not: it waits for none, and is done ahead of its round.
+    void count_call(std::int64_t macs, bool works);
+    std::int64_t working_calls() const { return working_calls_; }
     void finish(base::Cycles now) { stats_.time.charge_until(now.count()); }
 
   private:
     CycleScheduler& scheduler_;
     CoreStats stats_;
+    std::int64_t working_calls_ = 0;
     base::Probe probe_;
 };
 

@@ -42,6 +42,7 @@ class CoreTile final : public base::EventHandler, public OperationClient {
     base::Cycles since() const { return account_.since(); }
     const CoreStats& stats() const { return account_.stats(); }
     std::int64_t calls() const { return stats().calls.value(); }
+    std::int64_t working_calls() const { return account_.working_calls(); }
     // The lock action the core stands at, when it waits.
     const program::LockAction* waiting_for() const { return locks_.waiting_for(); }
     // The own stream port whose transfer the core is in, and what it moves: "3 words".

@@ -187,6 +187,7 @@ TEST(CoreTile, ItsStatesAddUpToItsCycles) {
     }
     EXPECT_EQ(sum, end);
     EXPECT_EQ(b.core->calls(), 3);
+    EXPECT_EQ(b.core->working_calls(), 3);
 }
 
 TEST(CoreTile, ALoopRunsAsOftenAsTheHostsParameterSaysWhenItIsEntered) {

@@ -133,7 +133,7 @@ void KernelCalls::tell_marker(const char* marker) const {
 
 void KernelCalls::finish() {
     tell_marker("event_1");
-    account_.count_call(macs_of(kernel()));
+    account_.count_call(macs_of(kernel()), kernel().kind != KernelKind::Zero);
     if (operands_.functional()) {
         operands_.compute(kernel(), call_->operands);
     }

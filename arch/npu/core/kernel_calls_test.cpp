@@ -98,6 +98,15 @@ TEST(KernelCalls, ZeroStoresItsTileAVectorACycle) {
     EXPECT_THAT(b.core.done, ElementsAre(kCall + 2));  // 32 B, 19 a cycle
 }
 
+TEST(KernelCalls, ClearingIsNoWork) {
+    for (const auto kind : {program::KernelKind::Zero, program::KernelKind::Add}) {
+        Bench b(kernel(kind));
+        b.run();
+        EXPECT_EQ(b.account.stats().calls.value(), 1);
+        EXPECT_EQ(b.account.working_calls(), kind == program::KernelKind::Zero ? 0 : 1);
+    }
+}
+
 TEST(KernelCalls, AddingIsCountedByItself) {
     for (const auto kind : {program::KernelKind::Add, program::KernelKind::AddValue}) {
         Bench b(kernel(kind));

@@ -16,10 +16,14 @@ using Parameters = std::map<std::pair<TileCoordinate, std::int64_t>, std::int64_
 
 // Calls of one execution of `ops`; nothing: it never ends, or a count is not known.
 std::optional<std::int64_t> calls_in(const std::vector<CoreOp>& ops, TileCoordinate tile,
+                                     const std::vector<Kernel>& kernels,
                                      const Parameters& parameters) {
     std::int64_t calls = 0;
     for (const CoreOp& each : ops) {
-        calls += std::holds_alternative<CallOp>(each.op) ? 1 : 0;
+        if (const auto* call = std::get_if<CallOp>(&each.op)) {
+            const Kernel& kernel = kernels[static_cast<std::size_t>(call->kernel)];
+            calls += kernel.kind != KernelKind::Zero ? 1 : 0;
+        }
         const auto* loop = std::get_if<LoopOp>(&each.op);
         if (loop == nullptr) {
             continue;
@@ -29,7 +33,7 @@ std::optional<std::int64_t> calls_in(const std::vector<CoreOp>& ops, TileCoordin
             const auto known = parameters.find({tile, *loop->parameter});
             count = known == parameters.end() ? -1 : known->second;
         }
-        const auto body = calls_in(loop->body, tile, parameters);
+        const auto body = calls_in(loop->body, tile, kernels, parameters);
         if (count < 0 || !body) {
             return std::nullopt;
         }
@@ -45,8 +49,12 @@ class Descriptors {
         tables_[operation.tile][operation.descriptor.id] = &operation.descriptor;
     }
 
-    // Words of a task; nothing: its chain never ends or is not known.
-    std::optional<std::int64_t> words_of(const PushTask& push) const {
+    struct Transfer {
+        std::int64_t words = 0;
+        std::int64_t runs = 0;  // of descriptors
+    };
+    // Of a task; nothing: its chain never ends or is not known.
+    std::optional<Transfer> transfer_of(const PushTask& push) const {
         const auto table = tables_.find(push.channel.tile);
         if (table == tables_.end()) {
             return std::nullopt;
@@ -62,7 +70,7 @@ class Descriptors {
         const std::int64_t words = std::accumulate(
             chain.descriptors.begin(), chain.descriptors.end(), std::int64_t{0},
             [](std::int64_t sum, const BufferDescriptor* each) { return sum + each->length; });
-        return words * push.task.repeat;
+        return Transfer{words * push.task.repeat, std::ssize(chain.descriptors) * push.task.repeat};
     }
 
   private:
@@ -75,6 +83,7 @@ std::optional<ProgramWork> work_of(const Program& program) {
     ProgramWork work;
     Parameters parameters;
     Descriptors descriptors;
+    std::map<ChannelId, std::int64_t> runs;
     for (const SequenceOp& operation : program.sequence) {
         if (const auto* parameter = std::get_if<WriteParameter>(&operation)) {
             parameters[{parameter->tile, parameter->index}] = parameter->value;
@@ -82,16 +91,19 @@ std::optional<ProgramWork> work_of(const Program& program) {
             descriptors.write(*write);
         } else if (const auto* push = std::get_if<PushTask>(&operation);
                    push != nullptr && push->channel.direction == Direction::S2MM) {
-            const auto words = descriptors.words_of(*push);
-            if (!words) {
+            const auto transfer = descriptors.transfer_of(*push);
+            if (!transfer) {
                 return std::nullopt;
             }
-            ++work.write_tasks;
-            work.words_written += *words;
+            runs[push->channel] += transfer->runs;
+            work.words_written += transfer->words;
         }
     }
+    for (const auto& [channel, of_channel] : runs) {
+        work.write_runs = work.write_runs == 0 ? of_channel : std::min(work.write_runs, of_channel);
+    }
     for (const CoreProgram& core : program.cores) {
-        const auto calls = calls_in(core.script, core.tile, parameters);
+        const auto calls = calls_in(core.script, core.tile, program.kernels, parameters);
         if (!calls) {
             return std::nullopt;
         }

@@ -8,15 +8,17 @@ namespace {
 constexpr TileCoordinate kCore{0, 2};
 constexpr TileCoordinate kShim{0, 0};
 
-// A core that calls a kernel five times in each of `tiles` passes of its loop.
+// A core that calls a kernel five times in each of `tiles` passes of its loop, and one that clears.
 Program program_with(std::int64_t tiles) {
     Program program;
+    program.kernels.resize(2);
+    program.kernels[1].kind = KernelKind::Zero;
     LoopOp calls;
     calls.count = 5;
     calls.body = {{CallOp{}}};
     LoopOp passes;
     passes.parameter = 3;
-    passes.body = {{calls}, {AcquireOp{}}};
+    passes.body = {{CallOp{1}}, {calls}, {AcquireOp{}}};
     CoreProgram core;
     core.tile = kCore;
     core.script = {{CallOp{}}, {passes}};
@@ -43,7 +45,9 @@ TEST(ProgramWork, WordsWrittenAreThoseOfTheTasksTowardsMemory) {
     add_task(program, 13, 2, Direction::S2MM);  // the descriptor is written anew
     add_task(program, 17, 1, Direction::MM2S);
     EXPECT_EQ(work_of(program)->words_written, 11 * 3 + 13 * 2);
-    EXPECT_EQ(work_of(program)->write_tasks, 2);
+    EXPECT_EQ(work_of(program)->write_runs, 3 + 2);
+    program.sequence.emplace_back(PushTask{{kShim, Direction::S2MM, 1}, {1, 4}});
+    EXPECT_EQ(work_of(program)->write_runs, 4);  // of this channel
 }
 
 // Word 0 of the first iteration to the last of the last one.

@@ -246,9 +246,11 @@ double c_leaves_ns(const SearchContext& at, const OutputStationaryMapping& map,
 
 }  // namespace
 
-double c_leaves_ns(const SearchContext& at, const OutputStationaryMapping& map) {
+double least_period_ns(const SearchContext& at, const OutputStationaryMapping& map) {
     const Rounds rounds = rounds_of(at, map, bounds_of(at.problem, map, at.config, at.path));
-    return c_leaves_ns(at, map, rounds, runs_of(at, map, rounds));
+    const RoundRuns runs = runs_of(at, map, rounds);
+    return std::max(c_leaves_ns(at, map, rounds, runs),
+                    at.path.dram_ns({runs.a, runs.b, runs.c}) / rounds.count);
 }
 
 double expected_ns(const SearchContext& at, const OutputStationaryMapping& map,

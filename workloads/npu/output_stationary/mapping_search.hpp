@@ -39,8 +39,9 @@ std::vector<TileCandidate> variants_of(const SearchContext& context,
 double expected_ns(const SearchContext& context, const OutputStationaryMapping& mapping,
                    const GemmBounds& bounds);
 
-// What the tiles of C that all cores make together take to leave the array.
-double c_leaves_ns(const SearchContext& context, const OutputStationaryMapping& mapping);
+// What an output tile of all cores takes at least once buffers are full, on average: its C's way
+// out of the array, or DRAM at its peak for what it reads and writes.
+double least_period_ns(const SearchContext& context, const OutputStationaryMapping& mapping);
 
 // What no run beats: a launch, then the longest of the streams, DRAM at its peak, the command
 // processor's writes, and what a core does one after the other: calls with their locks, clearing C,

@@ -173,6 +173,19 @@ TEST(MappingSearch, ThePortOfAColumnThatReadsAAndBIsExpectedToBind) {
     EXPECT_NEAR(expected(2000) - expected(1000), 1000 * (chops + of_c / 8), 1);
 }
 
+// A is read for each of three rounds of columns, B for each of four of rows; 12 rounds in all.
+TEST(MappingSearch, ARoundTakesAtLeastWhatItsBytesTakeInDram) {
+    const GemmProblem problem = gemm(768, 768, 768, DataType::Int8, DataType::Int8);
+    OutputStationaryMapping map;
+    map.m_ct = map.k_ct = 48;
+    map.n_ct = 64;
+    map.k_mt = 384;
+    Machine machine = load_machine("xdna", "ddr5_5600");
+    machine.memory.clock = arch::base::Hertz{100'000'000};
+    EXPECT_NEAR(least_period_ns({problem, machine.npu, {machine.memory, machine.fabric}}, map),
+                (3 + 4 + 1) * 768.0 * 768 / machine.memory.peak_bytes_per_second() * 1e9 / 12, 1);
+}
+
 // Of two buffers each, A's and B's lie apart in four banks, and meet in one.
 TEST(MappingSearch, ConflictsOfTheOperandsBuffersAreExpected) {
     const GemmProblem problem = gemm(768, 768, 768, DataType::Int8, DataType::Int8);

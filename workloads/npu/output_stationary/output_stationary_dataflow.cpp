@@ -88,7 +88,7 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
                       (map.keys.m_ct * (map.keys.a_along_columns ? map.keys.columns_of(config)
                                                                  : map.keys.rows_of(config)))
                 : lowered.output_tiles;
-        product.rounds.least_ns = c_leaves_ns(context_of(a_case), map.keys) *
+        product.rounds.least_ns = least_period_ns(context_of(a_case), map.keys) *
                                   static_cast<double>(lowered.output_tiles) /
                                   static_cast<double>(product.rounds.count);
         product.summary = fmt::format(
