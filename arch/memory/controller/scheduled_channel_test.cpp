@@ -186,6 +186,23 @@ TEST(Channel, EveryCycleOfTheDataBusHasOneCause) {
     EXPECT_EQ(bench.channel().stats().bus.total(), 100'000);
 }
 
+// Two banks open from 1000 and 1005 on; nothing closes them. Counted in two parts.
+TEST(Channel, CountsHowLongRowsAreOpenToTheEndAndRowsThatWereFoundOpen) {
+    Bench bench;
+    bench.config.controller.page_policy = "open";
+    bench.arrive(kStart, 0, 7);
+    bench.arrive(kStart, 0, 7);
+    bench.arrive(kStart, kOtherGroup, 7);
+    bench.run(kStart + 500);
+    Channel& channel = bench.channel();
+    EXPECT_EQ(channel.stats().row_hits.value(), 1);  // the second of bank 0
+    for (const std::int64_t end : {kStart + 500, kStart + 723}) {
+        channel.finish_statistics(end);
+        EXPECT_EQ(channel.stats().row_open.value(), (end - kStart) + (end - kStart - 5));
+        EXPECT_EQ(channel.stats().any_row_open.value(), end - kStart);
+    }
+}
+
 // --- guests --------------------------------------------------------------------------------------
 
 struct Guest : ChannelGuest {
