@@ -18,7 +18,7 @@ Program program_with(std::int64_t tiles) {
     calls.body = {{CallOp{}}};
     LoopOp passes;
     passes.parameter = 3;
-    passes.body = {{CallOp{1}}, {calls}, {AcquireOp{}}};
+    passes.body = {{CallOp{1, {}, {}}}, {calls}, {AcquireOp{}}};
     CoreProgram core;
     core.tile = kCore;
     core.script = {{CallOp{}}, {passes}};
