@@ -21,7 +21,6 @@ inline constexpr Cycles kRestartGap{7 - 5};
 
 struct Source final : StreamSourceClient {
     std::vector<Cycles> sent;
-    CycleScheduler* scheduler = nullptr;
     std::uint32_t next_word = 0;
     std::vector<std::pair<std::int64_t, Cycles>> pieces;  // words, and when the last has left
     void on_stream_pushed(std::int64_t count, std::int64_t words, Cycles end) override {

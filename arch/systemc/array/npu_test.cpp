@@ -301,6 +301,34 @@ TEST(Npu, RefusesRegistersThatAreNoneInItsName) {
     EXPECT_THAT(Warnings::texts()[4], HasSubstr("streaming width of 4"));
 }
 
+// Two words of a descriptor, 5 us from now; there is no token yet.
+TEST(Npu, AnAccessHappensAfterItsDelayAndCostsAWriteAWord) {
+    RegisterWriter* bench = nullptr;
+    RegisterWriter system([&bench](BlockingInitiator& self) {
+        const sc_core::sc_time wait(5, sc_core::SC_US);
+        std::array<std::uint32_t, 2> words{};
+        tlm::tlm_generic_payload payload;
+        BlockingInitiator::prepare(payload, true, control::join(kShim, 0x1D000), words.data(), 8);
+        sc_core::sc_time delay = wait;
+        const sc_core::sc_time before = sc_core::sc_time_stamp();
+        self.socket->b_transport(payload, delay);
+        EXPECT_EQ(payload.get_response_status(), tlm::TLM_OK_RESPONSE);
+        EXPECT_EQ(sc_core::sc_time_stamp(), before + wait);
+        const base::Femtoseconds cost = base::Clock{bench->config.clock}.time_of(
+            bench->config.command_processor.write_cycles * 2);
+        EXPECT_EQ(delay, sc_core::sc_time(static_cast<double>(cost.count()), sc_core::SC_FS));
+        EXPECT_EQ(self.read(Npu::kTokenRegister), 0U);
+    });
+    bench = &system;
+    sc_core::sc_start();
+}
+
+TEST(Npu, ATokenNamesItsChannel) {
+    EXPECT_EQ(Npu::encode_token({{3, 2}, Direction::MM2S, 1}),
+              1U << 31 | 3U << 16 | 2U << 8 | 1U << 7 | 1U);
+    EXPECT_EQ(Npu::encode_token({{5, 0}, Direction::S2MM, 0}), 1U << 31 | 5U << 16);
+}
+
 // Bit 1 of its control register; what it waited for is forgotten.
 TEST(Npu, AResetEmptiesAChannel) {
     RegisterWriter system([](BlockingInitiator& self) {
