@@ -66,8 +66,8 @@ class Array final : public control::ControlTarget, public tile::LockListener {
     void finish_statistics();
 
     const std::vector<std::unique_ptr<core::CoreTile>>& cores() const { return cores_; }
-    // Kernel calls of all cores but those that clear C, and words the shims have written to DRAM, so
-    // far.
+    // Kernel calls of all cores but those that clear C, and words the shims have written to DRAM,
+    // so far.
     std::int64_t working_calls() const;
     std::int64_t words_written() const;
     // The bytes of the tiles' memories; nullptr in timing mode.

@@ -9,8 +9,9 @@
 namespace tilesim::arch::npu::program {
 
 struct ProgramWork {
-    std::int64_t calls = 0;          // of kernels but those that clear, all cores together
-    // Of descriptors, by the tasks that the sequence pushes to the shim channel with fewest of them.
+    std::int64_t calls = 0;  // of kernels but those that clear, all cores together
+    // Of descriptors, by the tasks that the sequence pushes to the shim channel with fewest of
+    // them.
     std::int64_t write_runs = 0;
     std::int64_t words_written = 0;  // to external buffers, by the tasks the sequence pushes
 };
