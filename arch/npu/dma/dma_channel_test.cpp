@@ -1,110 +1,15 @@
 // Rules of the channel itself: a stub moves the words.
-#include "arch/npu/dma/dma_channel.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "arch/npu/bench_testing.hpp"
+#include "arch/npu/dma/dma_channel_testing.hpp"
 #include "arch/npu/program/program_fault.hpp"
 
 namespace tilesim::arch::npu::dma {
 namespace {
 
-using namespace base::literals;
-using base::Cycles;
-using program::Direction;
-using program::Task;
-using testing::ElementsAre;
-
-constexpr Cycles kTaskStart{17};
-constexpr Cycles kBubble{3};
-constexpr Cycles kGrantToStream{11};
-constexpr std::int64_t kQueueDepth = 2;
-constexpr std::int64_t kWords = 29;
-constexpr Cycles kMoved{kWords};  // a word a cycle
-
-// Moves a word a cycle and notes when each descriptor's words begin.
-class StubMover final : public Mover, public base::EventHandler {
-  public:
-    StubMover(DmaChannel& channel, CycleScheduler& scheduler)
-        : channel_(channel), scheduler_(scheduler) {}
-
-    std::vector<Cycles> begun;
-    std::vector<std::int64_t> descriptors, iterations, buffers;
-    std::int64_t packets_awaited = 0;
-    Cycles late{0};        // every transfer takes so much longer than a word a cycle
-    Cycles for_memory{0};  // of which it waits for memory
-
-    void begin(const DescriptorTable::Entry& entry, Cycles from) override {
-        begun.push_back(from);
-        descriptors.push_back(entry.descriptor.id);
-        iterations.push_back(entry.iteration);
-        buffers.push_back(entry.descriptor.buffer);
-        scheduler_.at(from + Cycles{entry.stream_words} + late, *this);
-    }
-    void await_packet() override { ++packets_awaited; }
-    Cycles memory_wait() const override { return for_memory; }
-    void on_event(std::uint64_t, base::Femtoseconds) override {
-        channel_.finish_transfer(scheduler_.now());
-    }
-
-  private:
-    DmaChannel& channel_;
-    CycleScheduler& scheduler_;
-};
-
-struct Waiter final : tile::LockClient {
-    std::vector<Cycles> granted;
-    void on_lock_granted(Cycles when) override { granted.push_back(when); }
-};
-
-struct ChannelBench : TestBench {
-    explicit ChannelBench(Direction direction) : channel(make(direction)) {
-        auto stub = std::make_unique<StubMover>(channel, scheduler);
-        mover = stub.get();
-        channel.set_mover(std::move(stub));
-    }
-    DmaChannel make(Direction direction) {
-        return {{{0, 1}, direction, 0},
-                {kTaskStart, kBubble, kGrantToStream, kQueueDepth},
-                scheduler,
-                locks,
-                table,
-                group,
-                [this](const program::ChannelId&, Cycles when) { tokens.push_back(when); }};
-    }
-    void write(std::int64_t id, std::optional<std::int64_t> next = {},
-               std::optional<program::LockAction> acquire = {},
-               std::optional<program::LockAction> release = {}) {
-        program::BufferDescriptor descriptor;
-        descriptor.id = id;
-        descriptor.length = kWords;
-        descriptor.next = next;
-        descriptor.acquire = acquire;
-        descriptor.release = release;
-        table.write(descriptor);
-    }
-    void push_at(Cycles cycle, Task task) {
-        at(cycle, [this, task] { channel.push(task); });
-    }
-    std::int64_t spent(ChannelState state) const {
-        return group.children()[0]->accounts()[0]->spent(static_cast<std::size_t>(state));
-    }
-
-    tile::LockUnit locks{{{"first", {0, 1}, 0, 0}, {"second", {0, 1}, 1, 0}}};
-    DescriptorTable table{16};
-    base::stats::Group group{"tile"};
-    std::vector<Cycles> tokens;
-    DmaChannel channel;
-    StubMover* mover = nullptr;
-};
-
-struct SendingChannel : ChannelBench {
-    SendingChannel() : ChannelBench(Direction::MM2S) {}
-};
-struct ReceivingChannel : ChannelBench {
-    ReceivingChannel() : ChannelBench(Direction::S2MM) {}
-};
+using namespace testing;
+using ::testing::ElementsAre;
 
 // --- tasks ---------------------------------------------------------------------------------------
 
@@ -346,68 +251,6 @@ TEST(DmaChannel, EverySecondExecutionUsesTheOtherBufferAndItsLocks) {
     EXPECT_THAT(bench.mover->buffers, ElementsAre(5, 7, 5));
     EXPECT_EQ(bench.mover->begun[1], 101_cyc + kGrantToStream);
     EXPECT_EQ(bench.mover->begun[2], 101_cyc + kGrantToStream + kMoved + kBubble);
-}
-
-// --- packets out of order ------------------------------------------------------------------------
-
-struct OutOfOrder : ReceivingChannel {
-    OutOfOrder() {
-        write(3, 5);  // the chain behind it does not count
-        write(7);
-        push_at(0_cyc, {.descriptor = 0, .repeat = 2, .token = true, .out_of_order = true});
-    }
-    void packet_at(Cycles cycle, std::int64_t descriptor) {
-        at(cycle, [this, descriptor] { channel.on_packet(descriptor); });
-    }
-};
-
-TEST(DmaChannel, OutOfOrderEachPacketsHeaderNamesItsDescriptor) {
-    OutOfOrder bench;
-    bench.packet_at(41_cyc, 7);
-    bench.packet_at(97_cyc, 3);
-    bench.run();
-    EXPECT_THAT(bench.mover->descriptors, ElementsAre(7, 3));
-    EXPECT_THAT(bench.mover->begun, ElementsAre(41_cyc, 97_cyc));
-}
-
-TEST(DmaChannel, OutOfOrderATaskTakesSoManyPackets) {
-    OutOfOrder bench;
-    bench.packet_at(41_cyc, 7);
-    bench.packet_at(97_cyc, 3);
-    bench.run_until(kTaskStart - 1_cyc);
-    EXPECT_EQ(bench.mover->packets_awaited, 0);
-    bench.run_until(kTaskStart);
-    EXPECT_EQ(bench.mover->packets_awaited, 1);
-    EXPECT_TRUE(bench.channel.out_of_order());
-    bench.run();
-    EXPECT_EQ(bench.mover->packets_awaited, 2);
-    EXPECT_THAT(bench.tokens, ElementsAre(97_cyc + kMoved));
-}
-
-TEST(DmaChannel, OutOfOrderADescriptorNobodyHasWrittenIsAFaultOfTheProgram) {
-    OutOfOrder bench;
-    bench.packet_at(41_cyc, 6);
-    EXPECT_THROW(bench.run(), program::ProgramFault);
-}
-
-TEST(DmaChannel, OutOfOrderAResetWhileATaskIsFetchedLetsNothingBegin) {
-    OutOfOrder bench;
-    bench.at(kTaskStart - 1_cyc, [&] { bench.channel.reset(); });
-    bench.run();
-    EXPECT_EQ(bench.mover->packets_awaited, 0);
-    EXPECT_TRUE(bench.channel.idle());
-}
-
-// The port has been promised the next packet: it takes that one, and the task ends with it.
-TEST(DmaChannel, OutOfOrderAResetTakesEffectBehindTheNextPacket) {
-    OutOfOrder bench;
-    bench.at(kTaskStart + 1_cyc, [&] { bench.channel.reset(); });
-    bench.packet_at(41_cyc, 7);
-    bench.run();
-    EXPECT_THAT(bench.mover->begun, ElementsAre(41_cyc));
-    EXPECT_EQ(bench.mover->packets_awaited, 1);
-    EXPECT_TRUE(bench.tokens.empty());
-    EXPECT_TRUE(bench.channel.idle());
 }
 
 // --- statistics ----------------------------------------------------------------------------------
