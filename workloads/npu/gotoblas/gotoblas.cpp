@@ -232,6 +232,13 @@ void read_keys(arch::base::config::Node& node, GotoblasMapping& map) {
     node.done();
 }
 
+std::int64_t LoweredGotoblas::rounds() const {
+    const bool equal = std::ranges::all_of(blocks, [this](const GotoblasBlock& block) {
+        return block.rows == blocks.front().rows && block.steps == blocks.front().steps;
+    });
+    return equal ? b_panels : 0;
+}
+
 double LoweredGotoblas::padding_waste(const GemmProblem& problem) const {
     return 1.0 - static_cast<double>(problem.m) * static_cast<double>(problem.n) /
                      (static_cast<double>(m) * static_cast<double>(n));

@@ -54,6 +54,9 @@ struct LoweredGotoblas {
     std::int64_t m = 0, n = 0;          // padded
     std::int64_t b_panels = 0;          // copied by the host
     std::int64_t kernel_calls = 0;
+    // Equal parts of the run, a copy of B_r each: none where the last blocks of rows or of K are
+    // smaller, of which the first ones tell nothing.
+    std::int64_t rounds() const;
     double padding_waste(const GemmProblem& problem) const;
 };
 

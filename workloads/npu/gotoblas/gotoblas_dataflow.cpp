@@ -125,7 +125,7 @@ class Gotoblas final : public ProductDataflow<GotoblasMapping> {
         product.bounds = bounds_of(gemm, map.keys, config, a_case.device.memory);
         product.padding_waste = lowered->padding_waste(gemm);
         product.kernel_cycles = map.kernel_cycles;
-        product.rounds.count = lowered->b_panels;
+        product.rounds.count = lowered->rounds();
         product.summary = loops_of(gemm, map.keys, *lowered);
         product.program = lowered->program;  // the operands stay known to `contents`
         auto data = std::make_shared<GotoblasData>(gemm, map.keys, *lowered);

@@ -78,6 +78,17 @@ TEST(Gotoblas, EachPanelOfBIsCopiedOncePerRowBlock) {
                 1.0 - 120.0 * 30.0 / (128.0 * 32.0), 1e-12);
 }
 
+TEST(Gotoblas, PanelsAreRoundsWhereBlocksOfRowsAndOfKAreAlike) {
+    const Machine m = machine();
+    const auto rounds = [&](std::int64_t rows, std::int64_t k) {
+        return lower(problem(rows, k, 32), mapping(64, 32, 50), m.npu).rounds();
+    };
+    EXPECT_EQ(rounds(128, 100), 2 * 2 * 8);
+    EXPECT_EQ(rounds(64, 50), 8);
+    EXPECT_EQ(rounds(96, 100), 0);
+    EXPECT_EQ(rounds(128, 80), 0);
+}
+
 // One column panel: what more rows cost is their micro-kernels, whatever surrounds them. Two row
 // panels, so that C ends with a whole burst.
 TEST(Gotoblas, MoreRowPanelsCostTheirMicroKernels) {
