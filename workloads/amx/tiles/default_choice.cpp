@@ -122,6 +122,14 @@ void try_early_prefetch(Search& search, const GemmProblem& gemm) {
     }
 }
 
+// All of A in front of the products of a step, and nothing fetched ahead of the first.
+void try_preloaded(Search& search) {
+    AmxMapping mapping = search.best();
+    mapping.order = Order::Preloaded;
+    mapping.prefetch_first = false;
+    search.consider(mapping);
+}
+
 void try_without_prefetch_of_a(Search& search) {
     AmxMapping mapping = search.best();
     if (std::exchange(mapping.prefetch_a, 0) > 0) {
@@ -151,6 +159,8 @@ void try_all(Search& search, const GemmProblem& gemm, const AmxConfig& socket) {
     try_without_prefetch_of_a(search);
     if (steps_of(gemm) <= kFewestSteps) {
         search.try_every_key();
+    } else if (steps_of(gemm) <= kFewSteps) {
+        try_preloaded(search);
     }
 }
 
