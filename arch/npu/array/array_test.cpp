@@ -10,7 +10,6 @@
 #include <set>
 #include <string>
 
-#include "arch/base/config.hpp"
 #include "arch/memory/controller/memory_system.hpp"
 #include "arch/npu/stream/router.hpp"
 
@@ -404,16 +403,6 @@ TEST(Array, EveryComponentsStatesAddUpToTheRun) {
             }
         };
     check(system.root);
-}
-
-TEST(Router, RefusesWhatThePortsCannotCarry) {
-    program::Program program = copy_program(1);
-    program::Route again = program.routes[0];
-    again.name = "again";
-    again.source.index = 1;
-    program.routes.push_back(again);  // a second circuit into the same S2MM channel
-    NpuConfig config;
-    EXPECT_THROW(stream::route(program, config), base::config::ConfigError);
 }
 
 }  // namespace

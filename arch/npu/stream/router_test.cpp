@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "arch/base/config.hpp"
+
 namespace tilesim::arch::npu::stream {
 namespace {
 
@@ -51,6 +53,13 @@ TEST(Hops, CountADetourThatWasPinned) {
                    {{1, 3}, {South, 3}, {West, 0}, {}},
                    {{0, 3}, {East, 0}, {Dma, 0}, {}}};
     EXPECT_EQ(hops(detour, 0), 4);
+}
+
+TEST(Router, RefusesASecondCircuitIntoAChannel) {
+    program::Program program;
+    const program::ChannelId into{{0, 2}, kS2mm, 0};
+    program.routes = {route_to({{0, 1}, kMm2s, 0}, {into}), route_to({{0, 1}, kMm2s, 1}, {into})};
+    EXPECT_THROW(route(program, NpuConfig{}), base::config::ConfigError);
 }
 
 }  // namespace
