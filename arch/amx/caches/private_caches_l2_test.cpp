@@ -1,10 +1,26 @@
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <utility>
+#include <vector>
+
 #include "arch/amx/caches/private_caches.hpp"
 #include "arch/amx/caches/private_caches_testing.hpp"
 
 namespace tilesim::arch::amx::caches {
 namespace {
+
+// Cycles and waiters of what arrives before `end`.
+using Arrivals = std::vector<std::pair<std::int64_t, std::uint32_t>>;
+Arrivals arrivals_of(PrivateCaches& caches, std::int64_t end) {
+    Arrivals arrivals;
+    for (std::int64_t cycle = 0; cycle < end; ++cycle) {
+        for (const PrivateCaches::Arrival& each : pass(caches, cycle, cycle + 1)) {
+            arrivals.emplace_back(cycle, each.waiter);
+        }
+    }
+    return arrivals;
+}
 
 TEST(PrivateCaches, MissesOfTheL2BeyondTheOutstandingOnesWaitForAnAnswer) {
     PrivateCacheConfig config = path_sample();
@@ -191,14 +207,7 @@ TEST(PrivateCaches, LinesFromTheUncoreComeInTheirCyclesInWhateverOrderTheyAreAnn
     caches.deliver(10, 37);
     caches.deliver(20, 29);
     caches.deliver(31, 33);
-    std::int64_t cycle = 0;
-    for (const auto& [when, waiter] : {std::pair{29, 20U}, {33, 31U}, {37, 10U}}) {
-        EXPECT_TRUE(pass(caches, cycle, when).empty());
-        const auto here = pass(caches, when, when + 1);
-        ASSERT_EQ(here.size(), 1U);
-        EXPECT_EQ(here[0].waiter, waiter);
-        cycle = when + 1;
-    }
+    EXPECT_EQ(arrivals_of(caches, 40), (Arrivals{{29, 20}, {33, 31}, {37, 10}}));
 }
 
 TEST(PrivateCaches, ALineFromTheUncoreGoesBehindThoseThatWereReadyBefore) {
@@ -211,14 +220,7 @@ TEST(PrivateCaches, ALineFromTheUncoreGoesBehindThoseThatWereReadyBefore) {
     caches.load(103, 0, 3, true);
     caches.load(2, 1, 2, true);
     caches.deliver(103, 20);
-    std::int64_t cycle = 0;
-    for (const auto& [when, waiter] : {std::pair{17, 1U}, {21, 2U}, {25, 3U}}) {
-        EXPECT_TRUE(pass(caches, cycle, when).empty());
-        const auto here = pass(caches, when, when + 1);
-        ASSERT_EQ(here.size(), 1U);
-        EXPECT_EQ(here[0].waiter, waiter);
-        cycle = when + 1;
-    }
+    EXPECT_EQ(arrivals_of(caches, 40), (Arrivals{{17, 1}, {21, 2}, {25, 3}}));
 }
 
 TEST(PrivateCaches, ALineOnItsWayIntoTheL2IsAskedForOnce) {

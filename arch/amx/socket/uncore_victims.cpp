@@ -50,7 +50,11 @@ void Uncore::take_victim(const Flight& flight, Femtoseconds now) {
     const bool used = dirty || entry.reused;
     if (used || takes_unused(line, entry.again)) {
         mesh_.carry(mesh_.stop_of(flight.member), mesh_.slice_of(line), now, now);
-        used ? install(line, dirty, now) : install_unused(line, now);
+        if (used) {
+            install(line, dirty, now);
+        } else {
+            install_unused(line, now);
+        }
     }
 }
 

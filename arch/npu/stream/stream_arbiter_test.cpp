@@ -13,13 +13,7 @@ namespace {
 
 using namespace base::literals;
 using base::Cycles;
-using testing::Bench;
-using testing::flow_to;
-using testing::kArbiterCapacity;
-using testing::kCapacity;
-using testing::kLatency;
-using testing::Receiver;
-using testing::Source;
+using namespace testing;
 
 TEST(StreamArbiter, IsHeldUntilTheEndOfThePacket) {
     Bench bench;

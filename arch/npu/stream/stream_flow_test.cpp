@@ -14,14 +14,7 @@ namespace {
 
 using namespace base::literals;
 using base::Cycles;
-using testing::Bench;
-using testing::flow_to;
-using testing::kArbiterCapacity;
-using testing::kCapacity;
-using testing::kLatency;
-using testing::kRestartGap;
-using testing::Receiver;
-using testing::Source;
+using namespace testing;
 
 TEST(StreamFlow, MovesOneWordACycleAfterItsLatency) {
     Bench bench;

@@ -12,13 +12,7 @@ namespace {
 
 using namespace base::literals;
 using base::Cycles;
-using testing::Bench;
-using testing::flow_to;
-using testing::kArbiterCapacity;
-using testing::kCapacity;
-using testing::kLatency;
-using testing::Receiver;
-using testing::Source;
+using namespace testing;
 
 TEST(StreamHeader, AHeaderCostsACycleAndIsDroppedUnlessItIsKept) {
     const auto received = [](bool keep, std::int64_t expected) {
