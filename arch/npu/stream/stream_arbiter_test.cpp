@@ -15,28 +15,38 @@ using namespace base::literals;
 using base::Cycles;
 using namespace testing;
 
-TEST(StreamArbiter, IsHeldUntilTheEndOfThePacket) {
-    Bench bench;
-    Source first;
-    Source second;
-    Receiver receiver{bench.scheduler};
+// Two flows, a and b, whose packets share an arbiter.
+struct AtOneReceiver : Bench {
+    Source first, second;
+    Receiver receiver{scheduler};
     StreamArbiter arbiter{"arbiter"};
-    const auto a = flow_to(bench, first, {&receiver}, {&arbiter}, 1);
-    const auto b = flow_to(bench, second, {&receiver}, {&arbiter}, 2);
+    std::unique_ptr<StreamFlow> a = flow_to(*this, first, {&receiver}, {&arbiter}, 1);
+    std::unique_ptr<StreamFlow> b = flow_to(*this, second, {&receiver}, {&arbiter}, 2);
+};
+struct AtTwoReceivers : Bench {
+    Source first, second;
+    Receiver of_a{scheduler}, of_b{scheduler};
+    StreamArbiter arbiter{"arbiter"};
+    std::unique_ptr<StreamFlow> a = flow_to(*this, first, {&of_a}, {&arbiter}, 1);
+    std::unique_ptr<StreamFlow> b = flow_to(*this, second, {&of_b}, {&arbiter}, 2);
+};
+
+TEST(StreamArbiter, IsHeldUntilTheEndOfThePacket) {
+    AtOneReceiver bench;
     bench.at(0_cyc, [&] {
-        receiver.sink.begin(80, 0_cyc);
-        a->begin(40, 40, 0_cyc);
-        b->begin(40, 40, 0_cyc);
+        bench.receiver.sink.begin(80, 0_cyc);
+        bench.a->begin(40, 40, 0_cyc);
+        bench.b->begin(40, 40, 0_cyc);
     });
     bench.run();
-    EXPECT_EQ(first.sent.at(0), 41_cyc);  // the header goes first
+    EXPECT_EQ(bench.first.sent.at(0), 41_cyc);  // the header goes first
     // The second packet's header waits at the arbiter; its words follow without a gap.
-    EXPECT_EQ(second.sent.at(0), 81_cyc);
-    EXPECT_EQ(receiver.received.at(0), 81_cyc + kLatency);
-    ASSERT_EQ(receiver.words.size(), 80U);
+    EXPECT_EQ(bench.second.sent.at(0), 81_cyc);
+    EXPECT_EQ(bench.receiver.received.at(0), 81_cyc + kLatency);
+    ASSERT_EQ(bench.receiver.words.size(), 80U);
     for (std::uint32_t i = 0; i < 40; ++i) {
-        EXPECT_EQ(receiver.words[i], i);       // of the first, whole,
-        EXPECT_EQ(receiver.words[40 + i], i);  // then of the second
+        EXPECT_EQ(bench.receiver.words[i], i);       // of the first, whole,
+        EXPECT_EQ(bench.receiver.words[40 + i], i);  // then of the second
     }
 }
 
@@ -99,44 +109,32 @@ TEST(StreamArbiter, ASendingPortPassesOnePacketAfterTheOther) {
 }
 
 TEST(StreamArbiter, APacketThatWaitsForItSendsNothingThoughItsReceiverIsReady) {
-    Bench bench;
-    Source first;
-    Source second;
-    Receiver for_first{bench.scheduler};
-    Receiver for_second{bench.scheduler};
-    StreamArbiter arbiter{"arbiter"};
-    const auto a = flow_to(bench, first, {&for_first}, {&arbiter}, 1);
-    const auto b = flow_to(bench, second, {&for_second}, {&arbiter}, 2);
+    AtTwoReceivers bench;
     bench.at(0_cyc, [&] {
-        for_first.sink.begin(40, 0_cyc);
-        a->begin(40, 40, 0_cyc);
-        b->begin(40, 40, 0_cyc);
+        bench.of_a.sink.begin(40, 0_cyc);
+        bench.a->begin(40, 40, 0_cyc);
+        bench.b->begin(40, 40, 0_cyc);
     });
-    bench.at(10_cyc, [&] { for_second.sink.begin(40, 10_cyc); });
+    bench.at(10_cyc, [&] { bench.of_b.sink.begin(40, 10_cyc); });
     bench.run_until(40_cyc);
-    EXPECT_TRUE(second.pieces.empty());
+    EXPECT_TRUE(bench.second.pieces.empty());
     bench.run();
-    EXPECT_EQ(second.sent, (std::vector{81_cyc}));
+    EXPECT_EQ(bench.second.sent, (std::vector{81_cyc}));
 }
 
 TEST(StreamArbiter, IsHeldBetweenTheTransfersOfAPacket) {
-    Bench bench;
-    Source first;
-    Source second;
-    Receiver receiver{bench.scheduler};
-    StreamArbiter arbiter{"arbiter"};
-    const auto a = flow_to(bench, first, {&receiver}, {&arbiter}, 1);
-    const auto b = flow_to(bench, second, {&receiver}, {&arbiter}, 2);
+    AtOneReceiver bench;
     bench.at(0_cyc, [&] {
-        receiver.sink.begin(80, 0_cyc);
-        a->begin(20, 20, 0_cyc, {.ends = false});
-        b->begin(40, 40, 0_cyc);
+        bench.receiver.sink.begin(80, 0_cyc);
+        bench.a->begin(20, 20, 0_cyc, {.ends = false});
+        bench.b->begin(40, 40, 0_cyc);
     });
-    bench.at(100_cyc, [&] { a->begin(20, 20, 100_cyc, {.begins = false}); });
+    bench.at(100_cyc, [&] { bench.a->begin(20, 20, 100_cyc, {.begins = false}); });
     bench.run();
-    EXPECT_EQ(first.sent, (std::vector<Cycles>{21_cyc, 120_cyc}));  // the second without a header
-    EXPECT_EQ(second.sent.at(0), 160_cyc);
-    EXPECT_EQ(receiver.received.at(0), 160_cyc + kLatency);
+    EXPECT_EQ(bench.first.sent,
+              (std::vector<Cycles>{21_cyc, 120_cyc}));  // the second without a header
+    EXPECT_EQ(bench.second.sent.at(0), 160_cyc);
+    EXPECT_EQ(bench.receiver.received.at(0), 160_cyc + kLatency);
 }
 
 TEST(StreamArbiter, ServesPacketsInOrderOfTheirArrival) {
@@ -187,23 +185,16 @@ TEST(StreamArbiter, APacketHoldsEveryArbiterOnItsWay) {
 
 // A's packet is longer than what its receiver takes; B shares the arbiter but not the receiver.
 std::size_t packets_of_b(std::int64_t surplus) {
-    Bench bench;
-    Source first;
-    Source second;
-    Receiver for_a{bench.scheduler};
-    Receiver for_b{bench.scheduler};
-    StreamArbiter arbiter{"arbiter"};
-    const auto a = flow_to(bench, first, {&for_a}, {&arbiter}, 1);
-    const auto b = flow_to(bench, second, {&for_b}, {&arbiter}, 2);
+    AtTwoReceivers bench;
     bench.at(0_cyc, [&] {
-        for_a.sink.begin(20, 0_cyc);
-        for_b.sink.begin(20, 0_cyc);
-        a->begin(20 + surplus, 20 + surplus, 0_cyc);
+        bench.of_a.sink.begin(20, 0_cyc);
+        bench.of_b.sink.begin(20, 0_cyc);
+        bench.a->begin(20 + surplus, 20 + surplus, 0_cyc);
     });
-    bench.at(100_cyc, [&] { b->begin(20, 20, 100_cyc); });
+    bench.at(100_cyc, [&] { bench.b->begin(20, 20, 100_cyc); });
     bench.run();
-    EXPECT_EQ(first.sent.size(), surplus <= kCapacity ? 1U : 0U);
-    return for_b.received.size();
+    EXPECT_EQ(bench.first.sent.size(), surplus <= kCapacity ? 1U : 0U);
+    return bench.of_b.received.size();
 }
 
 TEST(StreamArbiter, PassesOthersWhenTheSurplusFitsBehindIt) {
