@@ -34,7 +34,7 @@ def gemv(m, k):
     return f"{{gemv: {{M: {m}, K: {k}}}}}"
 
 
-REPEATED = [13, 14, 22]  # of the sizes, by the test: their mappings take seconds
+REPEATED = [13, 14, 22, 23]  # of the sizes, by the test: their mappings take seconds
 
 SIZES = [  # device, workload
     ("xdna", gemm(64, 64, 64, "int8", "int32")),
@@ -60,6 +60,7 @@ SIZES = [  # device, workload
     ("sapphire_rapids", gemm(64, 192, 128, "int8", "int32")),
     ("sapphire_rapids", gemm(96, 128, 64, "bf16", "f32")),
     ("lpddr5x_pim", gemv(4160, 4096)),  # no tile of more than four rows divides them
+    ("sapphire_rapids", gemm(64, 64, 64, "int8", "int32")),  # its best layout shows last
 ]
 
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -85,15 +86,16 @@ class Search {
     double least_ns_ = 0;  // of `best_`; 0: nothing was simulated yet
 };
 
-// Blocks of accumulators, layouts of B and orders of loads.
-void try_blocks(Search& search, const GemmProblem& gemm, const AmxConfig& socket) {
+// Blocks of accumulators, these layouts of B and orders of loads.
+void try_blocks(Search& search, const GemmProblem& gemm, const AmxConfig& socket,
+                std::initializer_list<AmxMapping::BLayout> layouts) {
     std::vector<std::optional<Order>> orders{std::nullopt};
     if (steps_of(gemm) <= kFewSteps) {
         orders.push_back(Order::KInnermost);
     }
     using Layout = AmxMapping::BLayout;
     for (const auto& [m, n] : {std::pair{2, 2}, {1, 4}, {3, 1}, {1, 2}, {1, 1}}) {
-        for (const Layout layout : {Layout::Packed, Layout::Vnni}) {
+        for (const Layout layout : layouts) {
             for (const std::optional<Order> order : orders) {
                 AmxMapping mapping = whole_socket(gemm, m, n, socket);
                 mapping.b_layout = layout;
@@ -152,8 +154,9 @@ void try_blocks(Search& search, const ConvolutionProblem& convolution, std::int6
     }
 }
 
-void try_all(Search& search, const GemmProblem& gemm, const AmxConfig& socket) {
-    try_blocks(search, gemm, socket);
+void try_all(Search& search, const GemmProblem& gemm, const AmxConfig& socket,
+             std::initializer_list<AmxMapping::BLayout> layouts) {
+    try_blocks(search, gemm, socket, layouts);
     try_early_stores(search);
     try_early_prefetch(search, gemm);
     try_without_prefetch_of_a(search);
@@ -177,7 +180,15 @@ Choice choose_mapping(const Dataflow& dataflow, const Case& a_case, Runner& runn
         return {{dataflow, search.best()}, "no mapping given: see `mapping`"};
     }
     if (gemm != nullptr) {
-        try_all(search, *gemm, socket);
+        using Layout = AmxMapping::BLayout;
+        try_all(search, *gemm, socket, {Layout::Packed, Layout::Vnni});
+        // Packed tiles alone can be fetched ahead: of the few steps of such a product, which of two
+        // layouts is faster shows only once the other keys suit each.
+        if (steps_of(*gemm) <= kFewestSteps && search.best().b_layout == Layout::Vnni) {
+            Search packed(dataflow, a_case, runner, search.best());
+            try_all(packed, *gemm, socket, {Layout::Packed});
+            search.consider(packed.best());
+        }
     } else {
         try_blocks(search, *convolution, socket.cores);
     }
