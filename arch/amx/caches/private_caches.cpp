@@ -14,7 +14,8 @@ constexpr std::int64_t kAnswerTaken = 2;
 
 }  // namespace
 
-PrivateCaches::PrivateCaches(const PrivateCacheConfig& config, base::Hertz clock)
+PrivateCaches::PrivateCaches(const PrivateCacheConfig& config, base::Hertz clock,
+                             base::Femtoseconds victim_answer)
     : config_(config),
       l1_(config.l1),
       l2_(config.l2),
@@ -22,6 +23,7 @@ PrivateCaches::PrivateCaches(const PrivateCacheConfig& config, base::Hertz clock
       line_units_(kLineBytes * kPathUnits / config.fill_width.count()),
       fold_(config.bank_fold > 0 ? static_cast<int>(config.bank_fold) : 63),
       stream_cycles_(base::Clock{clock}.first_cycle_from(config.streaming_store).count()),
+      victim_cycles_(base::Clock{clock}.first_cycle_from(victim_answer).count()),
       streams_(config.l2_streamer_wakes) {}
 
 bool PrivateCaches::pending(Line line) const {
@@ -82,12 +84,14 @@ bool PrivateCaches::request(UncoreRequest::Kind kind, Line line, std::int64_t no
     if (pending(line)) {
         return true;
     }
-    if (static_cast<std::int64_t>(pending_.size()) >= config_.l2_outstanding) {
+    forget_answered(now);
+    const std::int64_t taken = std::ssize(pending_) + std::ssize(victims_);
+    if (taken >= config_.l2_outstanding) {
+        refused_ = true;
         return false;
     }
     pending_.push_back(line);
-    counters_.most_misses =
-        std::max(counters_.most_misses, static_cast<std::int64_t>(pending_.size()));
+    counters_.most_misses = std::max(counters_.most_misses, taken + 1);
     send(kind, line, now);
     return true;
 }
@@ -144,8 +148,12 @@ void PrivateCaches::receive(std::int64_t now) {
         }
     }
     deliveries_.erase(deliveries_.begin(), deliveries_.begin() + static_cast<std::int64_t>(taken));
-    version_ += taken > 0 ? 1 : 0;  // a prefetch into the L2 alone may find room
-    if (taken > 0 && unasked_ > 0) {
+    if (!forget_answered(now) && taken == 0) {
+        return;
+    }
+    ++version_;  // a prefetch into the L2 alone may find room
+    refused_ = false;
+    if (unasked_ > 0) {
         buffers_.each_unasked([this, now](FillBuffer& buffer) {
             --unasked_;
             ask(buffer, now);
@@ -153,10 +161,19 @@ void PrivateCaches::receive(std::int64_t now) {
     }
 }
 
+// Victims whose places are free by now; whether there were any.
+bool PrivateCaches::forget_answered(std::int64_t now) {
+    const auto waiting = std::upper_bound(victims_.begin(), victims_.end(), now);
+    const bool any = waiting != victims_.begin();
+    victims_.erase(victims_.begin(), waiting);
+    return any;
+}
+
 void PrivateCaches::install_l2(Line line, bool dirty, std::int64_t now) {
     const Cache::Victim victim = l2_.install(line, dirty);
     if (victim.line != Cache::kNone) {
         take_quarter(victim.line, now);
+        victims_.push_back(now + victim_cycles_);
         send(victim.dirty ? UncoreRequest::Kind::DirtyVictim : UncoreRequest::Kind::CleanVictim,
              victim.line, now);
     }
@@ -274,6 +291,9 @@ void PrivateCaches::record(StateRecord& to) const {
     to.add(last_quarter_);
     to.add(last_written_ & 1);
     to.add(streams_under_way_);
+    for (const std::int64_t answered : victims_) {
+        to.time(answered);
+    }
     buffers_.record(to);
 }
 
@@ -293,6 +313,7 @@ void PrivateCaches::warm(Line line, Level level, bool dirty) {
     if (level <= Level::L2) {
         install_l2(line, dirty, 0);
         quarter_free_ = {};
+        victims_.clear();
     }
     if (level == Level::L1) {
         l1_.install(line, dirty);

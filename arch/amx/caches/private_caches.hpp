@@ -9,7 +9,10 @@
 // to the L1, and the quarter of the line it displaces: each time for a cycle and what a line behind
 // another of its quarter loses. Lines of that quarter wait, others pass. PREFETCHT1 and T2 hold a
 // fill buffer while the L2 looks for the line. Misses of the L2 leave through `outbox` and come
-// back by `deliver`. Lines are those of memory: page frames, not a program's pages.
+// back by `deliver`. A line the L2 evicts keeps one of the places for misses until the L3 has
+// answered: event OFFCORE_REQUESTS.ALL_REQUESTS counts all that enters the superqueue, whose places
+// these are. That evictions stay there so long is inferred. Lines are those of memory: page frames,
+// not a program's pages.
 //
 // Models:  fill buffers, path and pipeline, write-backs, allocation, ownership requests of stores,
 //          stores past the caches, outstanding L2 misses, next-line, stride, adjacent-line and
@@ -45,13 +48,14 @@ struct CacheCounters {
     std::int64_t fills = 0;
     std::int64_t write_backs = 0;  // lines from the L1 to the L2
     std::int64_t streams = 0;      // lines stored past the caches
-    std::int64_t most_misses = 0;  // of the L2, under way at a time
+    std::int64_t most_misses = 0;  // of the L2 and its victims, under way at a time
 };
 
 class PrivateCaches {
   public:
-    // `clock`: of the core.
-    PrivateCaches(const PrivateCacheConfig& config, base::Hertz clock);
+    // `clock`: of the core. `victim_answer`: from a line's leaving the L2 to the L3's answer.
+    PrivateCaches(const PrivateCacheConfig& config, base::Hertz clock,
+                  base::Femtoseconds victim_answer = base::Femtoseconds{0});
 
     enum class Outcome { Hit, Waiting, NoBuffer };
     // A line has reached the core: `waiter` is what `load` was told.
@@ -94,6 +98,7 @@ class PrivateCaches {
     std::int64_t next_event(std::int64_t now) const {
         std::int64_t next = deliveries_.empty() ? kUnknownCycle : deliveries_.front().cycle;
         next = std::min(next, buffers_.next_wait());
+        next = awaits_victim() ? std::min(next, victims_.front()) : next;
         if (const std::int64_t move = buffers_.next_move(); move != kUnknownCycle) {
             next = std::min(next, std::max(move, path_free_ / kPathUnits));
         }
@@ -149,10 +154,11 @@ class PrivateCaches {
     Outcome stream(Line line, std::int64_t now);
 
     // `advance` has nothing to do until something is asked for or delivered.
-    bool idle() const { return buffers_.empty() && deliveries_.empty(); }
+    bool idle() const { return buffers_.empty() && deliveries_.empty() && !awaits_victim(); }
     // Moves fills whose time has come; arrivals are appended to `arrivals`.
     void advance(std::int64_t now, std::vector<Arrival>& arrivals) {
-        if (!deliveries_.empty() && deliveries_.front().cycle <= now) {
+        if ((!deliveries_.empty() && deliveries_.front().cycle <= now) ||
+            (awaits_victim() && victims_.front() <= now)) {
             receive(now);
         }
         if (buffers_.next_wait() <= now) {
@@ -256,6 +262,9 @@ class PrivateCaches {
     void send(UncoreRequest::Kind kind, Line line, std::int64_t now);
     bool request(UncoreRequest::Kind kind, Line line, std::int64_t now);
     bool pending(Line line) const;
+    // Somebody has found no place, and one of a victim's will be free.
+    bool awaits_victim() const { return refused_ && !victims_.empty(); }
+    bool forget_answered(std::int64_t now);
     void receive(std::int64_t now);
     void arrive(FillBuffer& buffer, std::vector<Arrival>& arrivals);
     void fill(FillBuffer& buffer, std::int64_t now, std::vector<Arrival>& arrivals);
@@ -292,8 +301,11 @@ class PrivateCaches {
     Line last_written_ = 0;
     std::int64_t streams_under_way_ = 0;
     std::int64_t stream_cycles_;
-    std::vector<Line> pending_;         // misses of the L2
-    std::vector<Delivery> deliveries_;  // in order of arrival
+    std::int64_t victim_cycles_;
+    std::vector<std::int64_t> victims_;  // of the L2: when the L3 will have answered each
+    bool refused_ = false;               // since a place was free last
+    std::vector<Line> pending_;          // misses of the L2
+    std::vector<Delivery> deliveries_;   // in order of arrival
     std::vector<UncoreRequest> outbox_;
     StreamTable streams_;
     StrideTable strides_;

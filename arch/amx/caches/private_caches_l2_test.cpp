@@ -39,6 +39,52 @@ TEST(PrivateCaches, MissesOfTheL2BeyondTheOutstandingOnesWaitForAnAnswer) {
     EXPECT_EQ(asked_for(caches), (std::vector<Line>{30}));
 }
 
+// Of two places line 1 takes one and what it displaces (line 9) the other, from its coming in cycle
+// 10 until the L3 has answered in cycle 15. Another miss takes the first; the next waits.
+TEST(PrivateCaches, AVictimOfTheL2KeepsAPlaceForMissesUntilTheL3HasAnswered) {
+    PrivateCacheConfig config = tiny_sample();
+    config.l2_outstanding = 2;
+    PrivateCaches caches(config, kClock, base::Femtoseconds{5'000'000});
+    for (const Line line : {9, 8, 7}) {
+        caches.warm(line, Level::L2, false);
+    }
+    caches.load(1, 0, 0, true);
+    caches.deliver(1, 10);
+    pass(caches, 0, 11);
+    EXPECT_EQ(asked_for(caches), (std::vector<Line>{1, 9}));
+    caches.load(2, 11, 0, true);
+    EXPECT_EQ(caches.prefetch(3, false, 11), PrivateCaches::Outcome::NoBuffer);
+    caches.load(4, 11, 0, true);
+    pass(caches, 11, 15);
+    EXPECT_EQ(asked_for(caches), (std::vector<Line>{2}));
+    const std::uint64_t refused = caches.version();
+    EXPECT_EQ(caches.next_event(14), 15);
+    pass(caches, 15, 16);
+    EXPECT_EQ(asked_for(caches), (std::vector<Line>{4}));
+    EXPECT_NE(caches.version(), refused);
+    EXPECT_EQ(caches.counters().most_misses, 2);
+}
+
+// Nothing holds a fill buffer, but a prefetch into the L2 waits for a place.
+TEST(PrivateCaches, WhoWaitsForAVictimsPlaceIsWokenThoughNothingElseIsUnderWay) {
+    PrivateCacheConfig config = tiny_sample();
+    config.l2_outstanding = 1;
+    PrivateCaches caches(config, kClock, base::Femtoseconds{5'000'000});
+    for (const Line line : {9, 8, 7}) {
+        caches.warm(line, Level::L2, false);
+    }
+    EXPECT_EQ(caches.prefetch(1, false, 0), PrivateCaches::Outcome::Waiting);
+    caches.deliver(1, 30);
+    pass(caches, 0, 31);
+    EXPECT_TRUE(caches.idle());  // nobody waits for the place of line 9
+    EXPECT_EQ(caches.prefetch(3, false, 31), PrivateCaches::Outcome::NoBuffer);
+    EXPECT_FALSE(caches.idle());
+    EXPECT_EQ(caches.next_event(31), 35);
+    pass(caches, 31, 36);
+    EXPECT_TRUE(caches.idle());
+    EXPECT_EQ(caches.prefetch(3, false, 36), PrivateCaches::Outcome::Waiting);
+}
+
 TEST(PrivateCaches, ALineThatIsComingIsAskedForOnce) {
     PrivateCaches caches(path_sample(), kClock);
     caches.load(10, 0, 1, true);

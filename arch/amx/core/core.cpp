@@ -13,7 +13,7 @@ Core::Core(const AmxConfig& config, const program::Program& program, Instruction
       stream_(program),
       checked_(program.statements.size(), 0),
       window_(config.window, config.tiles),
-      caches_(config.caches, config.clock),
+      caches_(config.caches, config.clock, config.uncore.lookup + config.uncore.answer),
       pages_(config.pages, caches_),
       stores_(config.window.store_buffer, config.access.tile_load_after_store.count(),
               pages_.map()),
