@@ -6,7 +6,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <numeric>
+#include <set>
 
 #include "arch/npu/npu_config.hpp"
 
@@ -22,6 +24,19 @@ class ShimColumns {
     static std::int64_t count(const arch::npu::NpuConfig& config) {
         return config.shim_columns.empty() ? config.columns
                                            : static_cast<std::int64_t>(config.shim_columns.size());
+    }
+    // How many of them a mapping may use that is looked for, most first: all, half as many again
+    // and again, and the powers of two, which arrays with fewer columns have.
+    static std::set<std::int64_t, std::greater<>> parts(const arch::npu::NpuConfig& config) {
+        const std::int64_t all = count(config);
+        std::set<std::int64_t, std::greater<>> parts;
+        for (std::int64_t columns = all; columns >= 1; columns /= 2) {
+            parts.insert(columns);
+        }
+        for (std::int64_t columns = 1; columns < all; columns *= 2) {
+            parts.insert(columns);
+        }
+        return parts;
     }
     // Of the array, the `index`th of them.
     std::int64_t operator[](std::int64_t index) const {

@@ -282,7 +282,7 @@ std::vector<TileCandidate> candidates_of(const SearchContext& at) {
     // A part of the array has fewer transfers to start, which is most of a product of one round.
     OutputStationaryMapping part;
     const std::int64_t all = ShimColumns::count(at.config);
-    for (std::int64_t columns = all; columns >= 1; columns /= 2) {
+    for (const std::int64_t columns : ShimColumns::parts(at.config)) {
         for (std::int64_t rows = at.config.core_rows; rows >= 1; rows /= 2) {
             if (columns < all || rows < at.config.core_rows) {
                 part.columns = columns;

@@ -5,6 +5,7 @@
 #include "arch/base/units.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 #include "workloads/npu/bank_conflicts.hpp"
+#include "workloads/npu/shim_columns.hpp"
 
 namespace tilesim::workloads::npu::weight_stationary {
 
@@ -156,6 +157,25 @@ double expected_ns(const GemmProblem& problem, const WeightStationaryMapping& ma
            last_ns;
 }
 
+namespace {
+
+// Tiles of every size that fits.
+void add_tiles(std::vector<TileCandidate>& candidates, const GemmProblem& problem,
+               WeightStationaryMapping map, const NpuConfig& config, const MemoryPath& path) {
+    for (map.m_ct = kTileStep; map.m_ct <= kMostTile; map.m_ct += kTileStep) {
+        for (map.n_ct = kTileStep; map.n_ct <= kMostTile; map.n_ct += kTileStep) {
+            for (map.c_buffers = 1; map.c_buffers <= 2; ++map.c_buffers) {
+                if (problems_of(problem, map, config).empty()) {
+                    candidates.push_back({map, bounds_of(problem, map, config, path),
+                                          expected_ns(problem, map, config, path)});
+                }
+            }
+        }
+    }
+}
+
+}  // namespace
+
 std::vector<TileCandidate> candidates_of(const GemmProblem& problem, const NpuConfig& config,
                                          const MemoryPath& path) {
     std::vector<TileCandidate> candidates;
@@ -172,15 +192,10 @@ std::vector<TileCandidate> candidates_of(const GemmProblem& problem, const NpuCo
             continue;
         }
         map.k_ct = ceil_div(problem.k, rows * mode->s) * mode->s;
-        for (map.m_ct = kTileStep; map.m_ct <= kMostTile; map.m_ct += kTileStep) {
-            for (map.n_ct = kTileStep; map.n_ct <= kMostTile; map.n_ct += kTileStep) {
-                for (map.c_buffers = 1; map.c_buffers <= 2; ++map.c_buffers) {
-                    if (problems_of(problem, map, config).empty()) {
-                        candidates.push_back({map, bounds_of(problem, map, config, path),
-                                              expected_ns(problem, map, config, path)});
-                    }
-                }
-            }
+        // A part of the array has fewer transfers to start.
+        for (const std::int64_t columns : ShimColumns::parts(config)) {
+            map.columns = columns == ShimColumns::count(config) ? 0 : columns;
+            add_tiles(candidates, problem, map, config, path);
         }
     }
     return candidates;

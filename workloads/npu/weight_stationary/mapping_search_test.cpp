@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "arch/npu/core/kernel_timing.hpp"
@@ -118,6 +119,24 @@ TEST(WeightStationarySearch, ACTileMoreCostsTheFirstCoreClearingMultiplyingAndPu
 
 TEST(WeightStationarySearch, WithFastStoresACTileMoreCostsACoreInTheMiddleGettingToo) {
     expect_tile_cost(1024, false);
+}
+
+// So more columns than a product has use for are no slower.
+TEST(WeightStationarySearch, WhatASmallerArrayCanDoIsTriedOnALargerOne) {
+    const GemmProblem gemm = int8_gemm(512, 512, 512);
+    const auto expected = [&gemm](std::int64_t columns) {
+        Machine m = machine("xdna");
+        m.npu.columns = columns;
+        m.npu.shim_columns.clear();
+        double least = 1e9;
+        for (const auto& candidate : candidates_of(gemm, m.npu, {m.memory, m.fabric})) {
+            least = std::min(least, candidate.expected_ns);
+        }
+        return least;
+    };
+    for (const std::int64_t columns : {6, 8, 12}) {
+        EXPECT_LE(expected(columns), expected(4)) << columns;
+    }
 }
 
 TEST(WeightStationarySearch, CandidatesFitAndThereIsNoneWhereKDoesNot) {
