@@ -189,7 +189,8 @@ void read_caches(Node node, PrivateCacheConfig& caches) {
                   "more, after one that agrees in bit 0 of the line");
     node.optional("fill_percent", caches.fill_percent, {0, 400},
                   "hundredths of a cycle a fill keeps loads from the L1");
-    node.optional("l2_outstanding", caches.l2_outstanding, {1, 256}, "misses of the L2 under way");
+    node.optional("l2_outstanding", caches.l2_outstanding, {1, 256},
+                  "misses of the L2 under way, and victims the L3 has not answered");
     read_prefetchers(node, caches);
     node.optional("streaming_stores", caches.streaming_stores, {1, 64},
                   "lines of VMOVNTPS under way");

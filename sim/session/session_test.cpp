@@ -99,6 +99,15 @@ TEST(Session, ASmallProductOnVersalTakesWhatSimulationsFavour) {
 }
 
 // 8 x 4 cores each keep a slice of B; with C in the cores, tiles this small wait for their reads.
+TEST(Session, MoreColumnsThanAProductHasUseForAreNoSlower) {
+    const auto nanoseconds = [](const std::string& columns) {
+        return run_on("xdna", "M: 512, K: 512, N: 512, a: int8, b: int8, c: int32",
+                      {{"device.npu.columns", columns}})
+            .time_ns;
+    };
+    EXPECT_LE(nanoseconds("6"), nanoseconds("4"));
+}
+
 TEST(Session, AProductOnAnArrayTakesTheFasterOfTheDataflows) {
     const std::string text =
         "device: xdna2\nworkload: {gemm: {M: 1024, K: 1024, N: 1024, a: int8, b: int8, c: int8}}\n";

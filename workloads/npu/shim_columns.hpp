@@ -25,8 +25,8 @@ class ShimColumns {
         return config.shim_columns.empty() ? config.columns
                                            : static_cast<std::int64_t>(config.shim_columns.size());
     }
-    // How many of them a mapping may use that is looked for, most first: all, half as many again
-    // and again, and the powers of two, which arrays with fewer columns have.
+    // The numbers of columns to try, most first: all, their half, a quarter and so on, and the
+    // powers of two, which arrays with fewer columns have.
     static std::set<std::int64_t, std::greater<>> parts(const arch::npu::NpuConfig& config) {
         const std::int64_t all = count(config);
         std::set<std::int64_t, std::greater<>> parts;

@@ -291,9 +291,11 @@ void PrivateCaches::record(StateRecord& to) const {
     to.add(last_quarter_);
     to.add(last_written_ & 1);
     to.add(streams_under_way_);
+    to.add(std::ssize(victims_));
     for (const std::int64_t answered : victims_) {
         to.time(answered);
     }
+    to.add(refused_ ? 1 : 0);
     buffers_.record(to);
 }
 

@@ -10,9 +10,9 @@
 // another of its quarter loses. Lines of that quarter wait, others pass. PREFETCHT1 and T2 hold a
 // fill buffer while the L2 looks for the line. Misses of the L2 leave through `outbox` and come
 // back by `deliver`. A line the L2 evicts keeps one of the places for misses until the L3 has
-// answered: event OFFCORE_REQUESTS.ALL_REQUESTS counts all that enters the superqueue, whose places
-// these are. That evictions stay there so long is inferred. Lines are those of memory: page frames,
-// not a program's pages.
+// answered: these are the places of the superqueue, which any transaction with memory reaches
+// (Intel SDM 3B, event OFFCORE_REQUESTS.ALL_REQUESTS). That evictions stay there so long is
+// inferred. Lines are those of memory: page frames, not a program's pages.
 //
 // Models:  fill buffers, path and pipeline, write-backs, allocation, ownership requests of stores,
 //          stores past the caches, outstanding L2 misses, next-line, stride, adjacent-line and

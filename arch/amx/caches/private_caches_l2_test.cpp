@@ -39,15 +39,25 @@ TEST(PrivateCaches, MissesOfTheL2BeyondTheOutstandingOnesWaitForAnAnswer) {
     EXPECT_EQ(asked_for(caches), (std::vector<Line>{30}));
 }
 
+// An L2 full of lines 9, 8 and 7, whose victims the L3 answers after 5 cycles.
+struct FullL2 : PrivateCaches {
+    explicit FullL2(std::int64_t outstanding)
+        : PrivateCaches(with_places(outstanding), kClock, base::Femtoseconds{5'000'000}) {
+        for (const Line line : {9, 8, 7}) {
+            warm(line, Level::L2, false);
+        }
+    }
+    static PrivateCacheConfig with_places(std::int64_t outstanding) {
+        PrivateCacheConfig config = tiny_sample();
+        config.l2_outstanding = outstanding;
+        return config;
+    }
+};
+
 // Of two places line 1 takes one and what it displaces (line 9) the other, from its coming in cycle
 // 10 until the L3 has answered in cycle 15. Another miss takes the first; the next waits.
 TEST(PrivateCaches, AVictimOfTheL2KeepsAPlaceForMissesUntilTheL3HasAnswered) {
-    PrivateCacheConfig config = tiny_sample();
-    config.l2_outstanding = 2;
-    PrivateCaches caches(config, kClock, base::Femtoseconds{5'000'000});
-    for (const Line line : {9, 8, 7}) {
-        caches.warm(line, Level::L2, false);
-    }
+    FullL2 caches(2);
     caches.load(1, 0, 0, true);
     caches.deliver(1, 10);
     pass(caches, 0, 11);
@@ -67,12 +77,7 @@ TEST(PrivateCaches, AVictimOfTheL2KeepsAPlaceForMissesUntilTheL3HasAnswered) {
 
 // Nothing holds a fill buffer, but a prefetch into the L2 waits for a place.
 TEST(PrivateCaches, WhoWaitsForAVictimsPlaceIsWokenThoughNothingElseIsUnderWay) {
-    PrivateCacheConfig config = tiny_sample();
-    config.l2_outstanding = 1;
-    PrivateCaches caches(config, kClock, base::Femtoseconds{5'000'000});
-    for (const Line line : {9, 8, 7}) {
-        caches.warm(line, Level::L2, false);
-    }
+    FullL2 caches(1);
     EXPECT_EQ(caches.prefetch(1, false, 0), PrivateCaches::Outcome::Waiting);
     caches.deliver(1, 30);
     pass(caches, 0, 31);

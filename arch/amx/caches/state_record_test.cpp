@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "arch/amx/caches/private_caches.hpp"
 
 namespace tilesim::arch::amx::caches {
@@ -167,6 +169,34 @@ TEST(PrivateCachesState, HoldsWhatIsUnderWayAndWhen) {
     EXPECT_EQ(state(5, 10, 3, 12), state(5, 110, 4, 112));
     EXPECT_FALSE(state(5, 10, 3, 12) == state(5, 11, 3, 12));
     EXPECT_FALSE(state(5, 10, 3, 12) == state(6, 10, 3, 12));
+}
+
+// Line 64 drives line 0 of its set out, which keeps the only place for misses for 50 cycles.
+TEST(PrivateCachesState, HoldsWhenVictimsWillBeAnsweredAndWhetherAnyoneWaitsForThat) {
+    const auto state = [](std::int64_t driven_out, bool refused, std::int64_t now) {
+        PrivateCacheConfig config = two_levels();
+        config.l2_outstanding = 1;
+        PrivateCaches caches(config, base::Hertz{1'000'000'000}, base::Femtoseconds{50'000'000});
+        for (const Line line : {0, 16, 32, 48}) {
+            caches.warm(line, Level::L2, false);
+        }
+        caches.prefetch(64, false, 0);
+        caches.deliver(64, driven_out);
+        std::vector<PrivateCaches::Arrival> arrivals;
+        for (std::int64_t cycle = 0; cycle <= driven_out; ++cycle) {
+            caches.advance(cycle, arrivals);
+        }
+        if (refused) {
+            EXPECT_EQ(caches.prefetch(80, false, driven_out), PrivateCaches::Outcome::NoBuffer);
+        }
+        StateRecord record = at(now);
+        caches.record(record);
+        return record;
+    };
+    EXPECT_EQ(state(30, false, 60), state(130, false, 160));
+    EXPECT_FALSE(state(30, false, 60) == state(31, false, 60));
+    EXPECT_FALSE(state(30, false, 60) == state(30, true, 60));
+    EXPECT_EQ(state(30, false, 80), state(30, false, 90));  // answered
 }
 
 TEST(PrivateCachesState, ExchangesCountWhatIsSentAndWhatIsTaken) {

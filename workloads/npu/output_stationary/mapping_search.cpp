@@ -10,6 +10,7 @@
 #include "workloads/npu/output_stationary/buffer_plan.hpp"
 #include "workloads/npu/output_stationary/gemm_view.hpp"
 #include "workloads/npu/output_stationary/mapping_problems.hpp"
+#include "workloads/npu/output_stationary/output_stationary_kernels.hpp"
 #include "workloads/npu/output_stationary/output_stationary_shape.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {

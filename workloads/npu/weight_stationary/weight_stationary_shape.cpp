@@ -9,6 +9,7 @@
 #include "arch/npu/core/kernel_timing.hpp"
 #include "arch/npu/stream/stream_switch.hpp"
 #include "workloads/npu/object_fifo.hpp"
+#include "workloads/npu/run_time_sequence.hpp"
 
 namespace tilesim::workloads::npu::weight_stationary {
 
