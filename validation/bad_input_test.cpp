@@ -125,6 +125,11 @@ TEST(BadInput, WhatADataflowCannotTakeIsSaidWithItsPlace) {
         {"device: lpddr5x_pim\nworkload: {gemv: {M: 768, K: 768}}\n"
          "mapping: {pimnast: {input_registers: 99}}\n",
          ":3:1: mapping: pimnast.input_registers: must be below the 16 registers"},
+        {"device: lpddr5x_pim\nworkload: {gemv: {M: 768, K: 768, weights: int4, "
+         "accumulate: int32, scale_block: 32}}\n",
+         ":2:1: workload: no balanced placement fits this device: the tile of 1 x 512 needs 16 "
+         "output registers for 128 sums beside 2 input registers, but there are 16; "
+         "accumulate: int16 would fit; scale_block: 0 would fit"},
         {"device: xdna2\nworkload: {elementwise: {operation: rope, rows: 2, elements: 5}}\n",
          ":2:62: workload.elementwise.elements: rope turns pairs"},
         {"device: sapphire_rapids\n"

@@ -6,9 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <numeric>
-#include <set>
 
 #include "arch/npu/npu_config.hpp"
 
@@ -24,19 +22,6 @@ class ShimColumns {
     static std::int64_t count(const arch::npu::NpuConfig& config) {
         return config.shim_columns.empty() ? config.columns
                                            : static_cast<std::int64_t>(config.shim_columns.size());
-    }
-    // The numbers of columns to try, most first: all, their half, a quarter and so on, and the
-    // powers of two, which arrays with fewer columns have.
-    static std::set<std::int64_t, std::greater<>> parts(const arch::npu::NpuConfig& config) {
-        const std::int64_t all = count(config);
-        std::set<std::int64_t, std::greater<>> parts;
-        for (std::int64_t columns = all; columns >= 1; columns /= 2) {
-            parts.insert(columns);
-        }
-        for (std::int64_t columns = 1; columns < all; columns *= 2) {
-            parts.insert(columns);
-        }
-        return parts;
     }
     // Of the array, the `index`th of them.
     std::int64_t operator[](std::int64_t index) const {

@@ -5,6 +5,7 @@
 
 #include "arch/base/units.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
+#include "workloads/npu/array_parts.hpp"
 #include "workloads/npu/bank_conflicts.hpp"
 #include "workloads/npu/output_stationary/bounds.hpp"
 #include "workloads/npu/output_stationary/buffer_plan.hpp"
@@ -283,8 +284,8 @@ std::vector<TileCandidate> candidates_of(const SearchContext& at) {
     // A part of the array has fewer transfers to start, which is most of a product of one round.
     OutputStationaryMapping part;
     const std::int64_t all = ShimColumns::count(at.config);
-    for (const std::int64_t columns : ShimColumns::parts(at.config)) {
-        for (std::int64_t rows = at.config.core_rows; rows >= 1; rows /= 2) {
+    for (const std::int64_t columns : parts_of(all)) {
+        for (const std::int64_t rows : parts_of(at.config.core_rows)) {
             if (columns < all || rows < at.config.core_rows) {
                 part.columns = columns;
                 part.rows = rows;

@@ -4,6 +4,7 @@
 
 #include "arch/base/units.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
+#include "workloads/npu/array_parts.hpp"
 #include "workloads/npu/bank_conflicts.hpp"
 #include "workloads/npu/shim_columns.hpp"
 
@@ -187,15 +188,14 @@ std::vector<TileCandidate> candidates_of(const GemmProblem& problem, const NpuCo
     for (const Reduction reduction : {Reduction::Cascade, Reduction::MemoryTile}) {
         WeightStationaryMapping map;
         map.reduction = reduction;
-        const std::int64_t rows = map.rows_of(config);
-        if (rows < 1) {
-            continue;
-        }
-        map.k_ct = ceil_div(problem.k, rows * mode->s) * mode->s;
-        // A part of the array has fewer transfers to start.
-        for (const std::int64_t columns : ShimColumns::parts(config)) {
-            map.columns = columns == ShimColumns::count(config) ? 0 : columns;
-            add_tiles(candidates, problem, map, config, path);
+        const std::int64_t all_rows = map.rows_of(config);
+        for (const std::int64_t rows : parts_of(all_rows)) {
+            map.rows = rows == all_rows ? 0 : rows;
+            map.k_ct = ceil_div(problem.k, rows * mode->s) * mode->s;
+            for (const std::int64_t columns : parts_of(ShimColumns::count(config))) {
+                map.columns = columns == ShimColumns::count(config) ? 0 : columns;
+                add_tiles(candidates, problem, map, config, path);
+            }
         }
     }
     return candidates;

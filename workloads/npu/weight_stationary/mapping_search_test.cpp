@@ -121,12 +121,13 @@ TEST(WeightStationarySearch, WithFastStoresACTileMoreCostsACoreInTheMiddleGettin
     expect_tile_cost(1024, false);
 }
 
-// So more columns than a product has use for are no slower.
+// So more columns or rows than a product has use for are no slower.
 TEST(WeightStationarySearch, WhatASmallerArrayCanDoIsTriedOnALargerOne) {
     const GemmProblem gemm = int8_gemm(512, 512, 512);
-    const auto expected = [&gemm](std::int64_t columns) {
+    const auto expected = [&gemm](std::int64_t columns, std::int64_t rows) {
         Machine m = machine("xdna");
         m.npu.columns = columns;
+        m.npu.core_rows = rows;
         m.npu.shim_columns.clear();
         double least = 1e9;
         for (const auto& candidate : candidates_of(gemm, m.npu, {m.memory, m.fabric})) {
@@ -134,8 +135,10 @@ TEST(WeightStationarySearch, WhatASmallerArrayCanDoIsTriedOnALargerOne) {
         }
         return least;
     };
-    for (const std::int64_t columns : {6, 8, 12}) {
-        EXPECT_LE(expected(columns), expected(4)) << columns;
+    const double on_4_by_4 = expected(4, 4);
+    for (const std::int64_t cores : {6, 8, 12}) {
+        EXPECT_LE(expected(cores, 4), on_4_by_4) << cores << " columns";
+        EXPECT_LE(expected(4, cores), on_4_by_4) << cores << " rows";
     }
 }
 

@@ -268,7 +268,8 @@ void add_placement(std::vector<Candidate>& list, std::set<PlacementKey>& seen, c
 Choice Pimnast::choose(const Case& a_case, Runner&) const {
     const std::vector<Candidate> list = balanced_candidates(a_case);
     if (list.empty()) {
-        return {{*this, PimMapping{}}, ""};  // refused where it is placed
+        refuse_balanced(product_of(a_case.problem).gemv, a_case.device.memory,
+                        a_case.device.get<PimConfig>());
     }
     const auto best = std::min_element(
         list.begin(), list.end(),

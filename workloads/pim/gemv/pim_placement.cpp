@@ -12,6 +12,8 @@ namespace tilesim::workloads::pim::gemv {
 
 using arch::base::bits_of;
 using arch::base::ceil_div;
+using arch::base::DataType;
+using arch::base::is_float;
 using arch::base::kBitsPerByte;
 using arch::base::config::ConfigError;
 using arch::memory::device::MemoryConfig;
@@ -282,6 +284,36 @@ PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping, const Mem
     }
     check_capacity(p.words * pim.register_bits / kBitsPerByte, memory);
     return p;
+}
+
+void refuse_balanced(const GemvProblem& gemv, const MemoryConfig& memory, const PimConfig& pim) {
+    const auto lack_of = [&](const GemvProblem& each) -> std::string {
+        PimMapping smallest;
+        smallest.input_registers = each.scale_block > 0 ? 2 : 1;
+        try {
+            shaped(each, smallest, memory, pim);
+            return "";
+        } catch (const ConfigError& error) {
+            return error.what();
+        }
+    };
+    std::string lack = lack_of(gemv);
+    if (lack.starts_with("workload")) {
+        throw ConfigError(lack);
+    }
+    constexpr std::string_view kMapping = "mapping.pimnast: ";
+    lack.erase(0, lack.starts_with(kMapping) ? kMapping.size() : 0);
+    GemvProblem narrow = gemv;
+    narrow.accumulate = is_float(gemv.accumulate) ? DataType::F16 : DataType::Int16;
+    if (lack_of(narrow).empty()) {
+        lack += fmt::format("; accumulate: {} would fit", name_of(narrow.accumulate));
+    }
+    GemvProblem unscaled = gemv;
+    unscaled.scale_block = 0;
+    if (lack_of(unscaled).empty()) {
+        lack += "; scale_block: 0 would fit";
+    }
+    throw ConfigError(fmt::format("workload: no balanced placement fits this device: {}", lack));
 }
 
 }  // namespace tilesim::workloads::pim::gemv

@@ -77,6 +77,11 @@ PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping,
 PimPlacement shaped(const GemvProblem& gemv, const PimMapping& mapping,
                     const arch::memory::device::MemoryConfig& memory,
                     const arch::pim::PimConfig& pim, std::int64_t vectors = 1);
+// For a matrix of which no balanced placement fits: throws what the smallest tile lacks, and which
+// type or scale factors would fit.
+[[noreturn]] void refuse_balanced(const GemvProblem& gemv,
+                                  const arch::memory::device::MemoryConfig& memory,
+                                  const arch::pim::PimConfig& pim);
 
 // Commands that fold the lanes of a row block's sums once.
 std::int64_t fold_commands(const GemvProblem& gemv, const PimPlacement& placement,
