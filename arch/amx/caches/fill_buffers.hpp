@@ -56,6 +56,8 @@ class FillBuffers {
     };
 
     bool full() const { return free_ == 0; }
+    // All are taken, half of them at least for lines that the L2 does not have.
+    bool full_of_misses() const { return full() && 2 * missed_ >= busy_; }
     Refusal refusal(Line line) const {
         const std::size_t slot = slot_of(line);
         return {held_[slot].taken, static_cast<std::uint8_t>(slot)};
@@ -112,6 +114,11 @@ class FillBuffers {
     }
     // A free one, for a wait until `cycle`.
     FillBuffer& take_wait(std::int64_t cycle);
+    // The L2 does not have its line.
+    void set_missed(FillBuffer& buffer) {
+        missed_ += buffer.level == Level::L2 ? 1 : 0;
+        buffer.level = Level::L3;
+    }
     // Its line is ready from `cycle` on.
     void set_ready(FillBuffer& buffer, std::int64_t cycle) {
         if (buffer.ready_at != kUnknownCycle) {
@@ -125,6 +132,7 @@ class FillBuffers {
         if (buffer.moves) {
             --held_[slot_of(buffer.line)].count;
         }
+        missed_ -= buffer.level == Level::L2 ? 0 : 1;
         buffer.line = Cache::kNone;
         free_ |= std::uint64_t{1} << index_of(buffer);
         --busy_;
@@ -177,6 +185,7 @@ class FillBuffers {
         ++busy_;
         buffer.fills_l1 = false;
         buffer.own = false;
+        buffer.level = Level::L2;
         buffer.ready_at = kUnknownCycle;
         buffer.order = order_++;
         buffer.waiter = FillBuffer::kNobody;
@@ -218,6 +227,7 @@ class FillBuffers {
     std::vector<FillBuffer> buffers_;
     std::uint64_t free_;  // a bit each
     std::int64_t busy_ = 0;
+    std::int64_t missed_ = 0;  // of these, for lines the L2 does not have
     std::uint64_t order_ = 0;
     Queue moves_;  // whose time is known
     Queue waits_;

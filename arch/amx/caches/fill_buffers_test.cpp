@@ -50,6 +50,24 @@ TEST(FillBuffers, ALineOfAnotherTimeIsReadyThen) {
     EXPECT_EQ(buffers.next_move(), kUnknownCycle);
 }
 
+TEST(FillBuffers, AreFullOfMissesWhereHalfOfThemAtLeastMissTheL2) {
+    FillBuffers buffers(3);
+    FillBuffer& first = buffers.take(7);
+    FillBuffer& second = buffers.take(11);
+    buffers.set_missed(first);
+    buffers.set_missed(second);
+    EXPECT_FALSE(buffers.full_of_misses());
+    buffers.take(13);
+    EXPECT_TRUE(buffers.full_of_misses());
+    buffers.set_missed(first);  // asked for once more
+    buffers.set_ready(second, 19);
+    buffers.give_back(second);
+    EXPECT_FALSE(buffers.full_of_misses());
+    buffers.take(17);  // in a buffer that held a miss
+    EXPECT_TRUE(buffers.full());
+    EXPECT_FALSE(buffers.full_of_misses());
+}
+
 TEST(FillBuffers, AWaitTakesABufferAndNoTurn) {
     FillBuffers buffers(2);
     buffers.take(7);

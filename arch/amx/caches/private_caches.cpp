@@ -68,7 +68,7 @@ PrivateCaches::Outcome PrivateCaches::stream(Line line, std::int64_t now) {
 }
 
 bool PrivateCaches::ask_uncore(FillBuffer& buffer, std::int64_t now) {
-    buffer.level = Level::L3;
+    buffers_.set_missed(buffer);
     buffer.asked = request(buffer.own ? UncoreRequest::Kind::Own : UncoreRequest::Kind::Read,
                            buffer.line, now);
     if (!buffer.asked) {

@@ -84,6 +84,7 @@ class PrivateCaches {
     // The same of lines that come before `cycle`.
     void expect_deliveries(std::int64_t cycle) const;
     bool full() const { return buffers_.full(); }  // no fill buffer is free
+    bool full_of_misses() const { return buffers_.full_of_misses(); }
     // What a refused request for the line remembers, and whether it would be refused again.
     FillBuffers::Refusal refusal(Line line) const { return buffers_.refusal(line); }
     bool refuses_again(FillBuffers::Refusal refusal) const {
@@ -237,7 +238,6 @@ class PrivateCaches {
         if (hit) {
             ++counters_.l2_hits;
             buffer.asked = true;
-            buffer.level = Level::L2;
             buffers_.set_ready(buffer, now + config_.l2_latency.count());
         } else if (!ask_uncore(buffer, now)) {
             return;

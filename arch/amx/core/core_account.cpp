@@ -85,6 +85,10 @@ CoreState Core::cause_of_load(const Entry& load) const {
     if (load.store >= 0) {
         return CoreState::StoreConflict;
     }
+    const bool behind_l1 = load.missed >= 0 || load.next_line < load.lines;
+    if (behind_l1 && !loads_.empty() && caches_.full_of_misses()) {
+        return CoreState::FillBuffers;
+    }
     if (load.missed < 0) {
         return CoreState::LoadL1;
     }

@@ -86,6 +86,20 @@ TEST(CoreAccount, ATdpWaitsForATileFromWhereItsLinesLie) {
     EXPECT_EQ(core.spent(CoreState::LoadMemory), 100);
 }
 
+// A tile of sixteen lines and four buffers, which nobody answers; the L2 would answer soon.
+TEST(CoreAccount, WhileMissesOfTheL2TakeEveryFillBufferATdpWaitsForOne) {
+    AmxConfig config = with_configuration(199);
+    config.caches.fill_buffers = 4;
+    const program::Program program = program::read_program(kConfigure + kTile4 + kDot, "test");
+    Core core(config, program);
+    core.advance(1000);
+    EXPECT_GT(core.spent(CoreState::FillBuffers), 700);
+    EXPECT_LT(core.spent(CoreState::LoadL3), 5);
+    const States from_l2 = states(kConfigure + kTile4 + kDot, config, caches::Level::L2);
+    EXPECT_EQ(from_l2.count(CoreState::FillBuffers), 0U);
+    EXPECT_EQ(from_l2.count(CoreState::LoadL2), 1U);
+}
+
 TEST(CoreAccount, ATdpWaitsForATileWhoseLinesAreInTheStoreBuffer) {
     const AmxConfig config = with_configuration(199);
     const std::string text = std::string{kConfigure} +

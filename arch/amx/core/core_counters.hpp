@@ -19,6 +19,7 @@ enum class CoreState : std::uint8_t {
     LoadL2,
     LoadL3,
     LoadMemory,
+    FillBuffers,    // a tile on its way; misses of the L2 take the fill buffers others would need
     StoreConflict,  // a tile load waits for a store to its line
     Accumulator,    // C still in the multiplier, or TILEZERO
     Tiles,          // no physical tile free
@@ -36,6 +37,8 @@ inline constexpr base::stats::StateTable<CoreState> kCoreStates{{
     {CoreState::LoadL2, "load_l2", "a TDP waits for a tile from the L2"},
     {CoreState::LoadL3, "load_l3", "a TDP waits for a tile from the L3"},
     {CoreState::LoadMemory, "load_memory", "a TDP waits for a tile from DRAM"},
+    {CoreState::FillBuffers, "fill_buffers",
+     "a TDP waits for a tile, and others for the fill buffers that misses of the L2 take"},
     {CoreState::StoreConflict, "store_conflict",
      "a TDP waits for a tile whose lines are still in the store buffer"},
     {CoreState::Accumulator, "accumulator", "a TDP waits for C"},

@@ -19,7 +19,7 @@
 #include "workloads/amx/tiles/amx_problem_kinds.hpp"
 #include "workloads/amx/tiles/bounds.hpp"
 #include "workloads/amx/tiles/cache_preparation.hpp"
-#include "workloads/attribution.hpp"
+#include "workloads/amx/tiles/core_attribution.hpp"
 
 namespace tilesim::workloads::amx::tiles {
 
@@ -174,7 +174,7 @@ class AmxJob final : public Job {
         SIM_CHECK(result.time_ns >= result.bounds->tightest_ns(),
                   "the simulation ({} ns) beats its own {} bound ({} ns)", result.time_ns,
                   result.bounds->binding(), result.bounds->tightest_ns());
-        name_bottlenecks(result, "core", "core: ");  // waiting states name what to change
+        name_core_bottlenecks(result);
         functional.check(result);
     }
 
