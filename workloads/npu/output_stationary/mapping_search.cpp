@@ -5,8 +5,8 @@
 
 #include "arch/base/units.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
-#include "workloads/npu/array_parts.hpp"
 #include "workloads/npu/bank_conflicts.hpp"
+#include "workloads/npu/mapping_steps.hpp"
 #include "workloads/npu/output_stationary/bounds.hpp"
 #include "workloads/npu/output_stationary/buffer_plan.hpp"
 #include "workloads/npu/output_stationary/gemm_view.hpp"
@@ -21,19 +21,12 @@ using arch::npu::NpuConfig;
 
 namespace {
 
-constexpr std::int64_t kTileStep = 16;  // a multiple of two mmul blocks of every type
-constexpr std::int64_t kMostTile = 256;
 constexpr std::int64_t kPartStep = 32;  // along K, on a part of the array
 constexpr double kStreamBytes = 4;      // a cycle
 
 TileCandidate evaluated(const SearchContext& at, const OutputStationaryMapping& map) {
     const GemmBounds bounds = bounds_of(at.problem, map, at.config, at.path);
     return {map, bounds, expected_ns(at, map, bounds), least_ns(at, map, bounds)};
-}
-
-// The largest tile that is not padding alone, where so many cores share the extent.
-std::int64_t most_tile(std::int64_t extent, std::int64_t cores, std::int64_t step) {
-    return std::min(kMostTile, ceil_div(ceil_div(extent, cores), step) * step);
 }
 
 // Every block length along K, C single- and double-buffered, of one core tile.

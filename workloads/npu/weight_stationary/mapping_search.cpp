@@ -1,11 +1,12 @@
 #include "workloads/npu/weight_stationary/mapping_search.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "arch/base/units.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
-#include "workloads/npu/array_parts.hpp"
 #include "workloads/npu/bank_conflicts.hpp"
+#include "workloads/npu/mapping_steps.hpp"
 #include "workloads/npu/shim_columns.hpp"
 
 namespace tilesim::workloads::npu::weight_stationary {
@@ -15,9 +16,6 @@ using arch::npu::NpuConfig;
 using Reduction = WeightStationaryMapping::Reduction;
 
 namespace {
-
-constexpr std::int64_t kTileStep = 16;  // a multiple of two mmul blocks of every type
-constexpr std::int64_t kMostTile = 256;
 
 // Cycles of a C tile on the core that does most: the first clears it, others get it word by word,
 // all multiply, and all but the last put it on.
@@ -160,11 +158,25 @@ double expected_ns(const GemmProblem& problem, const WeightStationaryMapping& ma
 
 namespace {
 
+// On a part of the array, one step or three and their doubles: the parts together have no more
+// tiles than the whole.
+bool is_tried(const WeightStationaryMapping& map, std::int64_t tile) {
+    const auto steps = static_cast<std::uint64_t>(tile / kTileStep);
+    const bool whole = map.columns == 0 && map.rows == 0;
+    return whole || std::has_single_bit(steps) ||
+           (steps % 3 == 0 && std::has_single_bit(steps / 3));
+}
+
 // Tiles of every size that fits.
 void add_tiles(std::vector<TileCandidate>& candidates, const GemmProblem& problem,
                WeightStationaryMapping map, const NpuConfig& config, const MemoryPath& path) {
-    for (map.m_ct = kTileStep; map.m_ct <= kMostTile; map.m_ct += kTileStep) {
-        for (map.n_ct = kTileStep; map.n_ct <= kMostTile; map.n_ct += kTileStep) {
+    const std::int64_t most_m = most_tile(problem.m, 1, kTileStep);
+    const std::int64_t most_n = most_tile(problem.n, map.columns_of(config), kTileStep);
+    for (map.m_ct = kTileStep; map.m_ct <= most_m; map.m_ct += kTileStep) {
+        for (map.n_ct = kTileStep; map.n_ct <= most_n; map.n_ct += kTileStep) {
+            if (!is_tried(map, map.m_ct) || !is_tried(map, map.n_ct)) {
+                continue;
+            }
             for (map.c_buffers = 1; map.c_buffers <= 2; ++map.c_buffers) {
                 if (problems_of(problem, map, config).empty()) {
                     candidates.push_back({map, bounds_of(problem, map, config, path),

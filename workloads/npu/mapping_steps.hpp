@@ -1,9 +1,13 @@
-// The parts of an array that searches of mappings try: on a part, fewer transfers are started.
+// What searches of mappings try: parts of an array, on which fewer transfers are started, and
+// tiles.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <set>
+
+#include "arch/base/units.hpp"
 
 namespace tilesim::workloads::npu {
 
@@ -18,6 +22,14 @@ inline std::set<std::int64_t, std::greater<>> parts_of(std::int64_t all) {
         parts.insert(part);
     }
     return parts;
+}
+
+inline constexpr std::int64_t kTileStep = 16;  // a multiple of two mmul blocks of every type
+
+// The largest tile to try where so many cores share the extent: larger ones are padding alone.
+inline std::int64_t most_tile(std::int64_t extent, std::int64_t cores, std::int64_t step) {
+    constexpr std::int64_t kMost = 256;
+    return std::min(kMost, arch::base::ceil_div(arch::base::ceil_div(extent, cores), step) * step);
 }
 
 }  // namespace tilesim::workloads::npu
