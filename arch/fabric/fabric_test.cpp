@@ -56,6 +56,26 @@ TEST(Fabric, TheAnswerThatArrivesFirstCrossesItsPortFirst) {
     EXPECT_EQ(bench.run(), (Times{300_ns + kResponse + kCrossing, 240_ns + kResponse + kCrossing}));
 }
 
+// The second is known to arrive at 453 ns when the first has crossed at 284 ns: later than by the
+// way back, in which the third is announced, which arrives at 353 ns.
+TEST(Fabric, AnAnswerThatIsFarAwayDoesNotKeepThePortFromOneThatArrivesBefore) {
+    ExactBench bench;
+    bench.memory.answers = false;
+    for (const std::int64_t page : {0, 1, 2}) {
+        bench.read(page);
+    }
+    bench.queue.run_until(200_ns);
+    const auto answer = [&bench](std::size_t read, base::Femtoseconds when) {
+        const memory::port::MemoryRequest& request = bench.memory.reads[read];
+        request.client->on_memory_complete(request.tag, when);
+    };
+    answer(0, 220_ns);
+    answer(1, 400_ns);
+    bench.queue.run_until(290_ns);
+    answer(2, 300_ns);
+    EXPECT_EQ(bench.run(), (Times{284_ns, 464_ns, 364_ns}));
+}
+
 // 166 ns: between two edges of a link of 250 MHz.
 TEST(Fabric, ARequestTakesTheLinkFromAnEdgeOfItsClockOn) {
     FabricConfig config = narrow();
