@@ -28,12 +28,9 @@ TEST(AddressMap, BanksOfARankLieBehindThoseOfTheRanksBefore) {
     config.bank_hash = false;
     config.ranks = 2;
     config.bank_groups = 2;
-    config.mapping = {{AddressField::Column, 6},
-                      {AddressField::BankGroup, 1},
-                      {AddressField::Bank, 2},
-                      {AddressField::Rank, 1},
-                      {AddressField::Channel, 2},
-                      {AddressField::Row, 16}};
+    config.mapping = {{AddressField::Column, 6},  {AddressField::BankGroup, 1},
+                      {AddressField::Bank, 2},    {AddressField::Rank, 1},
+                      {AddressField::Channel, 2}, {AddressField::Row, 16}};
     const AddressMap map(config);
     EXPECT_EQ(map.locate(0b0'11'1'000000).bank(), (0 * 2 + 1) * 4 + 3);
     EXPECT_EQ(map.locate(0b1'11'0'000000).bank(), (1 * 2 + 0) * 4 + 3);
@@ -130,8 +127,8 @@ TEST(AddressMap, TheChannelHashAddsTheBitsAboveTheChannelToItInTurn) {
     }
 }
 
-// A channel bit at either end of the columns: the upper one names its channel as it is, and the bits
-// above it go on where those below it ended.
+// A channel bit at either end of the columns: the upper one names its channel as it is, and the
+// bits above it go on where those below it ended.
 TEST(AddressMap, TheChannelHashDoesNotFoldTheChannelsOwnBits) {
     MemoryConfig config;
     config.bank_hash = false;
