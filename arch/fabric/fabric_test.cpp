@@ -56,24 +56,25 @@ TEST(Fabric, TheAnswerThatArrivesFirstCrossesItsPortFirst) {
     EXPECT_EQ(bench.run(), (Times{300_ns + kResponse + kCrossing, 240_ns + kResponse + kCrossing}));
 }
 
-// The second is known to arrive at 453 ns when the first has crossed at 284 ns: later than by the
-// way back, in which the third is announced, which arrives at 353 ns.
+// The second arrives first and crosses until 261 ns, the first from 300 to 311 ns. The third is to
+// come at 500 ns then, later than by the way back, in which the fourth is announced.
 TEST(Fabric, AnAnswerThatIsFarAwayDoesNotKeepThePortFromOneThatArrivesBefore) {
     ExactBench bench;
     bench.memory.answers = false;
-    for (const std::int64_t page : {0, 1, 2}) {
+    for (const std::int64_t page : {0, 1, 2, 3}) {
         bench.read(page);
     }
-    bench.queue.run_until(200_ns);
-    const auto answer = [&bench](std::size_t read, base::Femtoseconds when) {
+    bench.queue.run_until(150_ns);
+    const auto arrives = [&bench](std::size_t read, base::Femtoseconds when) {
         const memory::port::MemoryRequest& request = bench.memory.reads[read];
-        request.client->on_memory_complete(request.tag, when);
+        request.client->on_memory_complete(request.tag, when - kResponse);
     };
-    answer(0, 220_ns);
-    answer(1, 400_ns);
-    bench.queue.run_until(290_ns);
-    answer(2, 300_ns);
-    EXPECT_EQ(bench.run(), (Times{284_ns, 464_ns, 364_ns}));
+    arrives(0, 300_ns);
+    arrives(1, 250_ns);
+    arrives(2, 500_ns);
+    bench.queue.run_until(320_ns);
+    arrives(3, 400_ns);
+    EXPECT_EQ(bench.run(), (Times{311_ns, 261_ns, 511_ns, 411_ns}));
 }
 
 // 166 ns: between two edges of a link of 250 MHz.
