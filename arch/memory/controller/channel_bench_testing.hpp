@@ -98,4 +98,16 @@ struct Refreshed : Bench {
     static constexpr std::int64_t kInterval = 10'007;
 };
 
+// A bank at a time is refreshed beside the others' work, bank 0 first: one every 10007 / 16 = 625
+// CK.
+struct BankRefreshed : Bench {
+    explicit BankRefreshed(std::int64_t first) {  // after kStart
+        config.refresh = true;
+        config.controller.refresh_policy = "per_bank";
+        config.controller.refresh_first = base::Cycles{kStart + first};
+        config.timing.tRFC_pb = base::Cycles{151};
+        config.timing.tREFpb_to_ACT = base::Cycles{3};
+    }
+};
+
 }  // namespace tilesim::arch::memory::controller

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -32,27 +33,50 @@ class Pair : private CommandListener, private port::MemoryClient {
     }
     // By time: channel, command, CK after the arrival.
     const std::vector<std::tuple<std::size_t, device::Command, std::int64_t>>& run(int reads) {
+        for (std::int64_t i = 0; i < 2 * reads; ++i) {
+            read(i, 1, 1000_ns);
+        }
+        return run();
+    }
+    // So many bursts from one on: even ones are of the first, odd ones of the second.
+    void read(std::int64_t burst, std::int64_t bursts, base::Femtoseconds arrival) {
+        requests.push_back({burst * config.burst.count(), bursts * config.burst.count(), false,
+                            this, requests.size(), arrival});
+    }
+    const std::vector<std::tuple<std::size_t, device::Command, std::int64_t>>& run() {
         base::EventQueue queue;
         base::stats::Group root("");
         MemorySystem memory(config, 100_ns, queue, root);
         memory.listen(this);
-        for (std::int64_t i = 0; i < 2 * reads; ++i) {
-            memory.submit({i * config.burst.count(), 1, false, this, 0, 1000_ns});
+        if (guest != nullptr) {
+            memory.lend(0, *guest, guest_from);
+        }
+        done.resize(requests.size());
+        for (const port::MemoryRequest& each : requests) {
+            memory.submit(each);
         }
         queue.run_until(1'000'000_ns);
         EXPECT_TRUE(memory.idle());
+        busy_until = memory.busy_until();
         return heard;
     }
 
     device::MemoryConfig config = device::prime_device();
+    std::vector<port::MemoryRequest> requests;
+    ChannelGuest* guest = nullptr;  // of the first
+    base::Femtoseconds guest_from{0};
     std::vector<std::tuple<std::size_t, device::Command, std::int64_t>> heard;
+    std::vector<base::Femtoseconds> done;  // by request
+    base::Femtoseconds busy_until{0};
 
   private:
     void on_command(std::size_t channel, device::Command command, std::size_t, std::int64_t,
                     std::int64_t now) override {
         heard.emplace_back(channel, command, now - 1000);
     }
-    void on_memory_complete(std::uint64_t, base::Femtoseconds) override {}
+    void on_memory_complete(std::uint64_t tag, base::Femtoseconds when) override {
+        done[tag] = when;
+    }
 };
 
 std::tuple<std::size_t, device::Command, std::int64_t> at(std::int64_t when, std::size_t channel,
@@ -91,6 +115,60 @@ TEST(ChannelGroup, EachPseudoChannelKeepsItsOwnDataBusFull) {
     // The last RD of either: 39 column spacings after its first, the second's 3 CK later.
     EXPECT_EQ(heard[heard.size() - 2], at(29 + 39 * 11, 0, kRead));
     EXPECT_EQ(heard.back(), at(2 + 29 + 1 + 39 * 11, 1, kRead));
+}
+
+// Of bank 0 of the first: the one that is asked for first arrives last.
+TEST(ChannelGroup, WhatArrivesFirstIsServedFirstWhenItWasAskedForLater) {
+    for (const std::int64_t pseudo_channels : {1, 2}) {
+        Pair pair;
+        pair.config.pseudo_channels = pseudo_channels;
+        pair.read(0, 1, 1500_ns);
+        pair.read(2, 1, 1000_ns);
+        EXPECT_THAT(pair.run(),
+                    ElementsAre(at(0, 0, kActivate), at(29, 0, kRead), at(500, 0, kRead)));
+        Pair in_order;
+        in_order.config.pseudo_channels = pseudo_channels;
+        in_order.read(0, 1, 1000_ns);
+        in_order.read(2, 1, 1500_ns);
+        EXPECT_EQ(in_order.run(), pair.heard);
+    }
+}
+
+TEST(ChannelGroup, ARequestArrivesWithTheNextEdge) {
+    Pair pair;
+    pair.read(0, 1, 1000_ns + base::Femtoseconds{1});
+    EXPECT_THAT(pair.run(), ElementsAre(at(1, 0, kActivate), at(30, 0, kRead)));
+}
+
+// The first has two reads of its row, tCCD_L apart, and says so before the second tells of its one.
+TEST(ChannelGroup, ARequestIsCompleteWithTheLastDataOfAnyChannel) {
+    Pair pair;
+    pair.config.pseudo_channels = 1;
+    pair.read(0, 1, 1000_ns);
+    pair.read(2, 2, 1000_ns);
+    pair.run();
+    EXPECT_EQ(pair.done[0], 1000_ns + 29_ns + 23_ns + 4_ns);
+    EXPECT_EQ(pair.done[1], 1000_ns + 29_ns + 13_ns + 23_ns + 4_ns);
+    EXPECT_EQ(pair.busy_until, pair.done[1]);
+}
+
+// He comes between two edges, at 999.000001 ns.
+TEST(ChannelGroup, WhatIsLentOfOnePseudoChannelHoldsTheBusOfBoth) {
+    struct Visitor final : ChannelGuest {
+        std::int64_t run(std::int64_t now, std::int64_t) override {
+            came = now;
+            return now + 211;
+        }
+        bool finished() const override { return came > 0; }
+        std::optional<std::int64_t> on_left(std::int64_t) override { return std::nullopt; }
+        std::int64_t came = 0;
+    } visitor;
+    Pair pair;
+    pair.guest = &visitor;
+    pair.guest_from = 999_ns + base::Femtoseconds{1};
+    pair.read(1, 1, 1050_ns);
+    EXPECT_THAT(pair.run(), ElementsAre(at(211, 1, kActivate), at(211 + 29, 1, kRead)));
+    EXPECT_EQ(visitor.came, 1000);
 }
 
 }  // namespace

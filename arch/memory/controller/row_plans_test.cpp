@@ -120,17 +120,6 @@ TEST(RowPlans, AnActivateThatWasPlannedWaitsForTheRefreshBeforeIt) {
     EXPECT_EQ(heard[heard.size() - 2], act(refreshed + 307, 5));
 }
 
-// Bank A is refreshed beside the others' work.
-struct BankRefreshed : Bench {
-    explicit BankRefreshed(std::int64_t due) {
-        config.refresh = true;
-        config.controller.refresh_policy = "per_bank";
-        config.controller.refresh_first = base::Cycles{kOrigin + due};
-        config.timing.tRFC_pb = base::Cycles{151};
-        config.timing.tREFpb_to_ACT = base::Cycles{3};
-    }
-};
-
 // RD was planned for 29.
 TEST(RowPlans, ABankWhoseRefreshIsDueTakesNoColumnCommandThatWasPlanned) {
     BankRefreshed bench(20);
@@ -163,6 +152,17 @@ TEST(RowPlans, ARefreshOfABankPutsOffAnActivateThatWasPlanned) {
                 ElementsAre(act(kOrigin, kB), rd(kOrigin + 29, kB), pre(kOrigin + 67, kB),
                             bank_refresh(kOrigin + 95), act(kOrigin + 95 + 53, kB),
                             rd(kOrigin + 148 + 29, kB)));
+}
+
+// Its bank can be refreshed at tRC; an ACT elsewhere that is tRRD before that does not put it off.
+TEST(RowPlans, AnActivateWellBeforeTheRefreshOfABankDoesNotGiveWay) {
+    BankRefreshed bench(20);
+    bench.arrive(kOrigin, kA, 7);
+    bench.arrive(kOrigin + 80, kB, 7);
+    EXPECT_THAT(bench.run(kOrigin + 500),
+                ElementsAre(act(kOrigin, kA), pre(kOrigin + 67, kA), act(kOrigin + 80, kB),
+                            bank_refresh(kOrigin + 101), rd(kOrigin + 80 + 29, kB),
+                            act(kOrigin + 101 + 151, kA), rd(kOrigin + 252 + 29, kA)));
 }
 
 // Bank A can be refreshed at 5 + tRC; ACT of the other, planned for 101, would come in between.

@@ -15,21 +15,10 @@ Heard refresh_of(std::int64_t when, std::size_t bank) {
     return {device::Command::RefreshBank, bank, when};
 }
 
-// The banks of one channel in turn, one every 10007 / 16 = 625 CK from 40 on.
-struct InTurn : Bench {
-    InTurn() {
-        config.refresh = true;
-        config.controller.refresh_policy = "per_bank";
-        config.controller.refresh_first = base::Cycles{kStart + 40};
-        config.timing.tRFC_pb = base::Cycles{151};
-        config.timing.tREFpb_to_ACT = base::Cycles{3};
-    }
-};
-
 // Bank A's row is held from 40 on, and may close after tRAS; the channel is idle from 65 on. When
 // somebody looks at 2000, the refreshes due at 665 and 1290 leave no trace but their count.
 TEST(UnwatchedRefresh, ARoundThatHasBegunEndsBeforeTheNextOnes) {
-    InTurn bench;
+    BankRefreshed bench(40);
     bench.arrive(kStart, kHeld, 7);
     bench.arrive(kStart + 35, kWorking, 7);
     bench.arrive(kStart + 2000, kHeld, 7);
@@ -42,7 +31,7 @@ TEST(UnwatchedRefresh, ARoundThatHasBegunEndsBeforeTheNextOnes) {
 }
 
 TEST(UnwatchedRefresh, BanksAreRefreshedInTurn) {
-    InTurn bench;
+    BankRefreshed bench(40);
     for (std::int64_t i = 0; i < 3; ++i) {
         bench.arrive(kStart + 40 + i * 625, kWorking, 7);
     }
@@ -68,6 +57,25 @@ TEST(UnwatchedRefresh, TheLastOneBeforeABurstIsNotTheOneThatIsDueWithIt) {
                             act(third + 307), rd(third + 307 + 29)));
 }
 
+// One is due every 1000 CK from 2000 on, two of which wait until 3877: in 100 CK one can begin,
+// whose bank closes tRTP after its last read and is refreshed tRP later.
+TEST(UnwatchedRefresh, ABacklogIsMadeUpForFromTheLastBurstOn) {
+    Bench bench;
+    bench.config.refresh = true;
+    bench.config.timing.tREFI = base::Cycles{1000};
+    bench.config.controller.refresh_first = base::Cycles{2000};
+    bench.config.controller.refresh_postpone = 2;
+    for (int i = 0; i < 220; ++i) {
+        bench.arrive(kStart, kHeld, 7);
+    }
+    const std::int64_t last = kStart + 29 + 219 * 13;
+    bench.arrive(last + 101, kHeld, 7);
+    bench.run(last + 500);
+    const std::int64_t refreshed = last + 17 + 31 + 307;
+    EXPECT_EQ(bench.heard.back(), rd(refreshed + 29));
+    EXPECT_EQ(bench.channel().stats().refreshes.value(), 1);
+}
+
 // Three are made ahead one after the other from 0 on; the third began a CK before the burst.
 TEST(UnwatchedRefresh, ABurstWaitsForTheOneOfABacklogThatHasJustBegun) {
     Refreshed bench;
@@ -80,7 +88,7 @@ TEST(UnwatchedRefresh, ABurstWaitsForTheOneOfABacklogThatHasJustBegun) {
 
 // Writes are served from 50 on; the refresh of bank A began before.
 TEST(UnwatchedRefresh, ARefreshThatHasBegunDoesNotWaitForWritesAsOneThatIsDueMay) {
-    InTurn bench;
+    BankRefreshed bench(40);
     bench.config.controller.refresh_after_writes = true;
     bench.config.controller.write_high = 2;
     bench.config.controller.write_low = 0;
