@@ -48,10 +48,13 @@ class Bench : private CommandListener, private ChannelOwner {
   public:
     Bench() { config.refresh = false; }
 
-    void arrive(std::int64_t when, std::size_t bank, std::int64_t row, bool write = false) {
-        channel().arrivals().expect(write, next_request_++,
-                                    device::Location(0, static_cast<std::int64_t>(bank), row, 0),
-                                    when);
+    void arrive(std::int64_t when, std::size_t bank, std::int64_t row, bool write = false,
+                std::uint32_t bursts = 1) {
+        channel()
+            .arrivals()
+            .expect(write, next_request_++,
+                    device::Location(0, static_cast<std::int64_t>(bank), row, 0), when)
+            .count = bursts;
         first_ = std::min(first_, when);
     }
     Channel& channel() {

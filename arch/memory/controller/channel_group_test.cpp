@@ -17,7 +17,7 @@ using namespace base::literals;
 using testing::ElementsAre;
 
 // Two pseudo-channels; a read of each arrives at once.
-class Pair : private CommandListener, private port::MemoryClient {
+class Pair : private CommandListener, private port::MemoryClient, private base::EventHandler {
   public:
     Pair() {
         config.channels = 2;
@@ -48,12 +48,19 @@ class Pair : private CommandListener, private port::MemoryClient {
         base::stats::Group root("");
         MemorySystem memory(config, 100_ns, queue, root);
         memory.listen(this);
+        if (lookahead > base::Femtoseconds{0}) {
+            memory.limit_lookahead(lookahead);
+        }
         if (guest != nullptr) {
             memory.lend(0, *guest, guest_from);
         }
         done.resize(requests.size());
         for (const port::MemoryRequest& each : requests) {
             memory.submit(each);
+        }
+        memory_ = &memory;
+        if (later) {
+            queue.at(later_at, *this, 0);
         }
         queue.run_until(1'000'000_ns);
         EXPECT_TRUE(memory.idle());
@@ -63,7 +70,10 @@ class Pair : private CommandListener, private port::MemoryClient {
 
     device::MemoryConfig config = device::prime_device();
     std::vector<port::MemoryRequest> requests;
-    ChannelGuest* guest = nullptr;  // of the first
+    std::optional<port::MemoryRequest> later;  // submitted then
+    base::Femtoseconds later_at{0};
+    base::Femtoseconds lookahead{0};  // 0: 100 ns
+    ChannelGuest* guest = nullptr;    // of the first
     base::Femtoseconds guest_from{0};
     std::vector<std::tuple<std::size_t, device::Command, std::int64_t>> heard;
     std::vector<base::Femtoseconds> done;  // by request
@@ -77,6 +87,14 @@ class Pair : private CommandListener, private port::MemoryClient {
     void on_memory_complete(std::uint64_t tag, base::Femtoseconds when) override {
         done[tag] = when;
     }
+    void on_event(std::uint64_t, base::Femtoseconds) override {
+        later->client = this;
+        later->tag = done.size();
+        done.emplace_back();
+        memory_->submit(*later);
+    }
+
+    MemorySystem* memory_ = nullptr;
 };
 
 std::tuple<std::size_t, device::Command, std::int64_t> at(std::int64_t when, std::size_t channel,
@@ -150,6 +168,60 @@ TEST(ChannelGroup, ARequestIsCompleteWithTheLastDataOfAnyChannel) {
     EXPECT_EQ(pair.done[0], 1000_ns + 29_ns + 23_ns + 4_ns);
     EXPECT_EQ(pair.done[1], 1000_ns + 29_ns + 13_ns + 23_ns + 4_ns);
     EXPECT_EQ(pair.busy_until, pair.done[1]);
+}
+
+// Three rows of a bank of the first, while the second is asked for a read at 50 that arrives
+// `after`.
+struct AskedLater : Pair {
+    explicit AskedLater(base::Femtoseconds after) {
+        constexpr std::int64_t kRow = 1 << 11;  // bursts
+        for (const std::int64_t row : {1, 2, 3}) {
+            read(row * kRow, 1, 1000_ns);
+        }
+        later_at = 1050_ns;
+        later = port::MemoryRequest{config.burst.count(), 1, false, nullptr, 0, later_at + after};
+    }
+};
+
+TEST(ChannelGroup, NoCommandIsDecidedBeforeWhatMayComeUntilThenIsKnown) {
+    AskedLater pair(100_ns);
+    const auto& heard = pair.run();
+    EXPECT_THAT(heard, testing::Contains(at(150, 1, kActivate)));
+    EXPECT_THAT(heard, testing::Contains(at(150 + 29, 1, kRead)));
+    EXPECT_THAT(heard, testing::Contains(at(2 * 101 + 29, 0, kRead)));
+}
+
+TEST(ChannelGroup, WhatComesALookaheadAfterItIsAskedForIsInTime) {
+    AskedLater pair(100_ns);
+    pair.later_at = 1000_ns;  // behind the decisions at that time
+    pair.later->arrival = 1100_ns;
+    EXPECT_THAT(pair.run(), testing::Contains(at(100, 1, kActivate)));
+}
+
+// Of each channel the last column of a row, and the first of the next bank group's.
+TEST(ChannelGroup, ARequestOfTwoRowsOpensBoth) {
+    Pair pair;
+    pair.config.pseudo_channels = 1;
+    pair.read(2 * 63, 4, 1000_ns);
+    pair.run();
+    for (const std::size_t channel : {0U, 1U}) {
+        for (const auto& each : {at(0, channel, kActivate), at(5, channel, kActivate),
+                                 at(29, channel, kRead), at(40, channel, kRead)}) {
+            EXPECT_THAT(pair.heard, testing::Contains(each));
+        }
+    }
+}
+
+TEST(ChannelGroup, WhoAsksLateShortensHowFarCommandsAreDecidedAhead) {
+    AskedLater pair(10_ns);
+    pair.lookahead = 10_ns;
+    EXPECT_THAT(pair.run(), testing::Contains(at(60, 1, kActivate)));
+    base::EventQueue queue;
+    base::stats::Group root("");
+    MemorySystem memory(pair.config, 100_ns, queue, root);
+    memory.limit_lookahead(10_ns);
+    memory.limit_lookahead(50_ns);
+    EXPECT_EQ(memory.lookahead(), 10_ns);
 }
 
 // He comes between two edges, at 999.000001 ns.

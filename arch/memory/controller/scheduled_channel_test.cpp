@@ -96,6 +96,23 @@ TEST(Channel, ARowSomebodyWaitsForDoesNotTimeOut) {
     EXPECT_THAT(bench.run(), ElementsAre(act(kStart), rd(kStart + 29), pre(kStart + 67)));
 }
 
+// The second read waits for the turn of the bus behind the write, longer than the row's time.
+TEST(Channel, ARowWhoseReadWaitsForTheBusDoesNotTimeOut) {
+    Bench bench;
+    bench.config.controller.page_policy = "timeout";
+    bench.config.controller.page_timeout = base::Cycles{50};
+    bench.config.controller.write_high = 1;
+    bench.config.controller.write_low = 0;
+    bench.config.timing.tWTR_L = base::Cycles{120};
+    bench.arrive(kStart, 1, 7);
+    bench.arrive(kStart + 30, 0, 7, true);
+    bench.arrive(kStart + 60, 1, 7);
+    const std::int64_t read = kStart + 61 + 19 + 4 + 120;
+    EXPECT_THAT(bench.run(),
+                ElementsAre(act(kStart, 1), rd(kStart + 29, 1), act(kStart + 32), wr(kStart + 61),
+                            pre(kStart + 61 + 19 + 4 + 41), rd(read, 1), pre(read + 50, 1)));
+}
+
 TEST(Channel, UnderTheClosedPolicyARowClosesAsSoonAsItMay) {
     Bench bench;
     bench.config.controller.page_policy = "closed";
@@ -244,6 +261,31 @@ TEST(Channel, CountsHowLongRowsAreOpenToTheEndAndRowsThatWereFoundOpen) {
         EXPECT_EQ(channel.stats().row_open.value(), (end - kStart) + (end - kStart - 5));
         EXPECT_EQ(channel.stats().any_row_open.value(), end - kStart);
     }
+}
+
+// One row is open from 1000 to 1528, the other from 1100 to 1628.
+TEST(Channel, CountsHowLongRowsHaveBeenOpenOneOrSeveral) {
+    Bench bench;
+    bench.config.controller.page_policy = "timeout";
+    bench.config.controller.page_timeout = base::Cycles{499};
+    bench.arrive(kStart, kOtherGroup, 7);
+    bench.arrive(kStart + 100, 0, 7);
+    bench.run();
+    bench.channel().finish_statistics(50'000);
+    EXPECT_EQ(bench.channel().stats().row_open.value(), 528 + 528);
+    EXPECT_EQ(bench.channel().stats().any_row_open.value(), 628);
+}
+
+// Commands are decided ahead of the time at which somebody counts.
+TEST(Channel, ARowThatIsYetToOpenHasNotBeenOpen) {
+    Bench bench;
+    bench.arrive(kStart + 100, 0, 7);
+    bench.run(kStart + 500);
+    bench.channel().finish_statistics(kStart + 50);
+    EXPECT_EQ(bench.channel().stats().row_open.value(), 0);
+    bench.channel().finish_statistics(kStart + 300);
+    EXPECT_EQ(bench.channel().stats().row_open.value(), 200);
+    EXPECT_EQ(bench.channel().stats().any_row_open.value(), 200);
 }
 
 }  // namespace

@@ -180,7 +180,7 @@ inline Taken Bursts::take_hit(BurstQueue& from, std::size_t bank) {
     Run& run = (*this)[lane.hits.head];
     Taken taken{run.first.request, run.first.opened_row != 0};
     --from.size;
-    from.owed &= ~(std::uint64_t{taken.opened_row} << bank);
+    from.owed &= ~(std::uint64_t{1} << bank);  // who opened the row is the first to leave
     if (--run.bursts > 0) {
         ++run.first.column;
         run.first.opened_row = 0;
