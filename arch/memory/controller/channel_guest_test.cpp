@@ -58,14 +58,16 @@ TEST(Channel, RefreshesComeBetweenAGuestsTurns) {
                                          std::pair(due + 307, due + Refreshed::kInterval)));
 }
 
-TEST(Channel, AWriteIsTakenOverWhileTheChannelIsLent) {
+TEST(Channel, WritesAreTakenOverWhileTheChannelIsLent) {
     Bench bench;
     Guest guest;
     bench.channel().invite(guest, kStart);
     bench.arrive(kStart + 100, 0, 7, true);
+    bench.arrive(kStart + 150, 0, 7, true);
     bench.channel().run(kStart, kStart + 500);
-    EXPECT_THAT(bench.done, ElementsAre(std::pair(0U, kStart + 100)));
-    EXPECT_THAT(bench.heard, ElementsAre(act(kStart + 212), wr(kStart + 212 + 29)));
+    EXPECT_THAT(bench.done, ElementsAre(std::pair(0U, kStart + 100), std::pair(1U, kStart + 150)));
+    const std::int64_t open = kStart + 212;
+    EXPECT_THAT(bench.heard, ElementsAre(act(open), wr(open + 29), wr(open + 29 + 37)));
 }
 
 TEST(Channel, BurstsThatWaitGiveWayToAGuest) {

@@ -247,6 +247,18 @@ TEST(RowPlans, ARowOwedToAReadIsNotClosedForAWriteThatComesLater) {
     }
 }
 
+TEST(RowPlans, ARowThatItsLastColumnHasClosedIsOpenedAnewForWhoWaits) {
+    Bench bench;
+    bench.config.controller.page_policy = "cap";
+    bench.config.controller.page_cap = 2;
+    for (int i = 0; i < 3; ++i) {
+        bench.arrive(kOrigin, kA, 7);
+    }
+    EXPECT_THAT(bench.run(), ElementsAre(act(kOrigin, kA), rd(kOrigin + 29, kA),
+                                         Heard{device::Command::ReadPrecharge, kA, kOrigin + 42},
+                                         act(kOrigin + 101, kA), rd(kOrigin + 130, kA)));
+}
+
 // Columns are counted anew in every row.
 TEST(RowPlans, ACapOfColumnsIsThatOfARow) {
     Bench bench;
