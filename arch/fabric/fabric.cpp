@@ -191,7 +191,7 @@ void Fabric::Port::on_event(std::uint64_t tag, base::Femtoseconds now) {
             fabric->queue_.at(answers.front().arrival, *this, kArrival);
         }
         fabric->finish(tag, now);
-    } else if (!crossing && !answers.empty() && answers.front().arrival <= now) {
+    } else if (!crossing) {  // or else the answer goes behind the one that crosses, or is that one
         fabric->cross(*this);
     }
 }

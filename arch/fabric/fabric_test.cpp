@@ -56,6 +56,27 @@ TEST(Fabric, TheAnswerThatArrivesFirstCrossesItsPortFirst) {
     EXPECT_EQ(bench.run(), (Times{300_ns + kResponse + kCrossing, 240_ns + kResponse + kCrossing}));
 }
 
+// The second arrives first and crosses until 261 ns, the first from 300 to 311 ns. The third is to
+// come at 500 ns then, later than by the way back, in which the fourth is announced.
+TEST(Fabric, AnAnswerThatIsFarAwayDoesNotKeepThePortFromOneThatArrivesBefore) {
+    ExactBench bench;
+    bench.memory.answers = false;
+    for (const std::int64_t page : {0, 1, 2, 3}) {
+        bench.read(page);
+    }
+    bench.queue.run_until(150_ns);
+    const auto arrives = [&bench](std::size_t read, base::Femtoseconds when) {
+        const memory::port::MemoryRequest& request = bench.memory.reads[read];
+        request.client->on_memory_complete(request.tag, when - kResponse);
+    };
+    arrives(0, 300_ns);
+    arrives(1, 250_ns);
+    arrives(2, 500_ns);
+    bench.queue.run_until(320_ns);
+    arrives(3, 400_ns);
+    EXPECT_EQ(bench.run(), (Times{311_ns, 261_ns, 511_ns, 411_ns}));
+}
+
 // 166 ns: between two edges of a link of 250 MHz.
 TEST(Fabric, ARequestTakesTheLinkFromAnEdgeOfItsClockOn) {
     FabricConfig config = narrow();

@@ -111,6 +111,13 @@ TEST(Fabric, ABlockIsSharedWhileOneOfTheRequestsWaits) {
     EXPECT_EQ(blocks.take(64, 32, false, 23_ns), 59_ns);
 }
 
+TEST(Fabric, RequestsThatMeetAtTheEdgeOfABlockShareNone) {
+    SharedBlocks blocks(in_blocks());
+    for (std::int64_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(blocks.take(64 * i, 64, true, 0_ns), 7_ns * i);
+    }
+}
+
 // 16 B each: of a block's four pieces every one is beside another, and the block goes once.
 TEST(Fabric, ABlockInFourPiecesGoesOnce) {
     SharedBlocks blocks(in_blocks());

@@ -227,7 +227,7 @@ void AllBankTiming::turn(AllBankCommand command, std::int64_t now) {
         case AllBankCommand::Mac:
         case AllBankCommand::ArrayRead:
             after_read(now);
-            alu_ = pim_.bus_turnaround && !pim_.fold_overlaps_turn ? write_ : alu_;
+            alu_ = pim_.fold_overlaps_turn ? alu_ : write_;
             break;
         case AllBankCommand::RegisterRead:  // brings no new sums
             after_read(now);
@@ -275,9 +275,6 @@ void AllBankTiming::begin(std::int64_t now) {
     SIM_CHECK(!any_open(), "a turn begins with row {} open", open_row());
     command_ = std::max(command_, now);
     last_ = std::max(last_, now);
-    for (Lane& lane : lanes_) {
-        lane.activate = std::max(lane.activate, now);
-    }
 }
 
 }  // namespace tilesim::arch::pim

@@ -210,6 +210,8 @@ TEST(AllBankTiming, MovesFollowTheMacsInTheirPipeline) {
     Opened free(overlapping);
     free.issue(AllBankCommand::Mac, 7, kStart + 100);
     EXPECT_EQ(free.earliest(AllBankCommand::Alu), kStart + 107);
+    free.issue(AllBankCommand::RegisterWrite, 7, kStart + 200);
+    EXPECT_EQ(free.earliest(AllBankCommand::Move), kStart + 207);
 }
 
 TEST(AllBankTiming, TheHostTakesItsTimeBeforeMacsAfterInputs) {
@@ -270,66 +272,42 @@ TEST(AllBankTiming, AChangeDoesNotGoBeforeTheCommandBusIsFree) {
     EXPECT_EQ(one_by_one.earliest(AllBankCommand::RegisterWrite), kStart + 15 * 14 + 2);
 }
 
-TEST(AllBankTiming, EvenAndOddBanksHaveRowsOfTheirOwn) {
-    AllBankTiming banks(prime_memory(), prime_pim(), 2);
-    banks.begin(kStart);
-    banks.issue(AllBankCommand::Activate, 7, kStart, {BankSet::kEven});
-    EXPECT_EQ(banks.open_row({BankSet::kEven}), 7);
-    EXPECT_EQ(banks.open_row({BankSet::kOdd}), memory::device::kNoRow);
-    EXPECT_EQ(banks.open_row(), AllBankTiming::kSeveral);
-    EXPECT_EQ(banks.earliest(AllBankCommand::Activate, {BankSet::kOdd}), kStart + 2);
-    banks.issue(AllBankCommand::Activate, 8, kStart + 2, {BankSet::kOdd});
-    EXPECT_EQ(banks.earliest(AllBankCommand::Mac, {BankSet::kEven}), kStart + 29);
-    EXPECT_EQ(banks.earliest(AllBankCommand::Mac, {BankSet::kOdd}), kStart + 31);
-    AllBankTiming odd_first(prime_memory(), prime_pim(), 2);
-    odd_first.begin(kStart);
-    odd_first.issue(AllBankCommand::Activate, 7, kStart, {BankSet::kOdd});
-    odd_first.issue(AllBankCommand::Activate, 7, kStart + 2, {BankSet::kEven});
-    EXPECT_EQ(odd_first.open_row(), 7);
-    EXPECT_EQ(odd_first.earliest(AllBankCommand::Mac), kStart + 31);  // of all: the later
+TEST(AllBankTiming, AnEarlyWriteDoesNotShortenTras) {
+    PimConfig config = prime_pim();
+    config.overlap_row_switch = true;
+    config.write_to_precharge = base::Cycles{5};
+    Opened banks(config);
+    banks.issue(AllBankCommand::ArrayWrite, 7, kStart + 29);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Precharge), kStart + 67);
 }
 
-TEST(AllBankTiming, ARowThatIsDoneWithClosesInTimeBeforeTheOthersCommand) {
-    AllBankTiming banks(prime_memory(), prime_pim(), 2);
-    banks.begin(kStart);
-    banks.issue(AllBankCommand::Activate, 7, kStart, {BankSet::kEven});
-    banks.issue(AllBankCommand::Activate, 8, kStart + 2, {BankSet::kOdd});
-    EXPECT_EQ(banks.close_early({BankSet::kEven}, kStart + 67), std::nullopt);
-    EXPECT_EQ(banks.close_early({BankSet::kEven}, kStart + 68), kStart + 67);
-    EXPECT_EQ(banks.earliest(AllBankCommand::Activate, {BankSet::kEven}), kStart + 67 + 31);
-    EXPECT_EQ(banks.close_early({BankSet::kEven}, kStart + 500), std::nullopt);  // it is closed
-    // The odd banks' command takes two CK.
-    AllBankTiming busy(prime_memory(), prime_pim(), 2);
-    busy.begin(kStart);
-    busy.issue(AllBankCommand::Activate, 7, kStart, {BankSet::kEven});
-    busy.issue(AllBankCommand::Activate, 8, kStart + 2, {BankSet::kOdd});
-    busy.issue(AllBankCommand::Mac, 8, kStart + 67, {BankSet::kOdd});
-    EXPECT_EQ(busy.close_early({BankSet::kEven}, kStart + 500), kStart + 67 + 2);
+// 163: turn of the bus behind the first write alone.
+TEST(AllBankTiming, AFurtherWriteDoesNotCutTheHostsTurnShort) {
+    PimConfig config = prime_pim();
+    config.host_turn = base::Femtoseconds{19'000'000};  // 54 CK
+    Opened banks(config);
+    banks.issue(AllBankCommand::RegisterWrite, 7, kStart + 100);
+    banks.host_turns(kStart + 100);
+    banks.issue(AllBankCommand::RegisterWrite, 7, kStart + 107);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Mac), kStart + 100 + 13 + 3 + 47 + 54);
 }
 
-TEST(AllBankTiming, BanksOpenedOneByOneKeepTrrdAndTheWindow) {
-    AllBankTiming banks(prime_memory(), prime_pim(), 16);
+TEST(AllBankTiming, ADelayThatIsOverFreesNoBus) {
+    Opened banks;
+    banks.issue(AllBankCommand::RegisterWrite, 7, kStart + 100);
+    banks.delay(kStart + 103);
+    EXPECT_EQ(banks.command_bus_free(), kStart + 107);
+}
+
+// GDDR6, HBM: writes may come sooner.
+TEST(AllBankTiming, WritesMayHaveATrcdOfTheirOwn) {
+    memory::device::MemoryConfig memory = prime_memory();
+    memory.timing.tRCD_WR = base::Cycles{19};
+    AllBankTiming banks(memory, prime_pim());
     banks.begin(kStart);
-    banks.issue(AllBankCommand::Activate, 7, kStart, {0});
-    EXPECT_EQ(banks.earliest(AllBankCommand::Activate, {1}), kStart + 10);
-    EXPECT_EQ(banks.earliest(AllBankCommand::Activate, {4}), kStart + 9);
-    for (std::int64_t i = 1; i < 4; ++i) {
-        banks.issue(AllBankCommand::Activate, 7, kStart + 10 * i, {4 * i});
-    }
-    EXPECT_EQ(banks.earliest(AllBankCommand::Activate, {1}), kStart + 53);
-    AllBankTiming second_group(prime_memory(), prime_pim(), 16);
-    second_group.begin(kStart);
-    second_group.issue(AllBankCommand::Activate, 7, kStart, {5});
-    EXPECT_EQ(second_group.earliest(AllBankCommand::Activate, {6}), kStart + 10);
-    EXPECT_EQ(second_group.earliest(AllBankCommand::Activate, {1}), kStart + 9);
-    AllBankTiming fresh(prime_memory(), prime_pim(), 16);
-    EXPECT_EQ(fresh.earliest(AllBankCommand::Activate, {5}), 0);  // there was none before
-    PimConfig one_by_one = prime_pim();
-    one_by_one.activates_at_once = false;
-    AllBankTiming single(prime_memory(), one_by_one, 16);
-    single.begin(kStart);
-    single.issue(AllBankCommand::Activate, 7, kStart, {5});
-    EXPECT_EQ(single.earliest(AllBankCommand::Mac, {5}), kStart + 29);
+    banks.issue(AllBankCommand::Activate, 7, kStart);
+    EXPECT_EQ(banks.earliest(AllBankCommand::ArrayWrite), kStart + 19);
+    EXPECT_EQ(banks.earliest(AllBankCommand::Mac), kStart + 29);
 }
 
 TEST(AllBankTiming, CommandsToClosedBanksAreProtocolErrors) {

@@ -82,6 +82,62 @@ TEST(PimController, ItsLatencyCountsFromTheStart) {
     machine.run();
     EXPECT_EQ(machine.controller.units()[0]->began(), 117);
     EXPECT_EQ(machine.controller.program_cycles().count(), turn(machine.config.timing, {}));
+    Machine between(program);  // two edges
+    between.controller.start(clock.time_of(base::Cycles{17}) + base::Femtoseconds{1});
+    between.run();
+    EXPECT_EQ(between.controller.units()[0]->began(), 118);
+}
+
+// Edges are rounded up to femtoseconds, so that a hundred may be one longer here than there.
+TEST(PimController, AMemoryThatLooksAheadCanStillBeToldOfAProgram) {
+    const memory::device::MemoryConfig config = three_channels();
+    const base::Clock clock{config.clock};
+    const base::Femtoseconds lookahead = PimController::memory_lookahead(config);
+    for (std::int64_t now = 0; now < 100; ++now) {
+        EXPECT_LE(clock.first_cycle_from(clock.time_of(base::Cycles{now}) + lookahead).count(),
+                  now + 100);
+    }
+}
+
+// A read opens a row of the first channel just before: it is closed after tRAS, and after tRC the
+// banks are quiet.
+TEST(PimController, AProgramIsOverWithItsLastChannel) {
+    struct Reader final : memory::port::MemoryClient {
+        void on_memory_complete(std::uint64_t, base::Femtoseconds) override {}
+    } reader;
+    const PimProgram program = two_rows();
+    Machine machine(program);
+    const base::Clock clock{machine.config.clock};
+    machine.memory.submit({0, 64, false, &reader, 0, clock.time_of(base::Cycles{99})});
+    machine.controller.start(base::Femtoseconds{0});
+    machine.run();
+    const memory::device::DramTiming& dram = machine.config.timing;
+    const std::int64_t began = 99 + std::max(dram.tRAS + dram.tRP, dram.tRC).count();
+    EXPECT_EQ(machine.controller.units()[0]->began(), began);
+    EXPECT_EQ(machine.controller.units()[2]->began(), 100);
+    EXPECT_EQ(machine.controller.finish_cycle().count(), began + turn(dram, {}));
+    EXPECT_EQ(machine.controller.program_cycles().count(), began + turn(dram, {}) - 100);
+}
+
+// Odd banks are a line each, the mode registers' row has no number.
+TEST(PimController, ItsCommandsAreLoggedByBank) {
+    PimProgram program = two_rows();
+    program.commands = {{PimOp::ModeVisit, 1},
+                        {.op = PimOp::Mac, .count = 1, .word = 2, .banks = {BankSet::kOdd}}};
+    Machine machine(program);
+    memory::controller::CommandLog log(1 << 20);
+    log.attach(machine.config, nullptr);
+    machine.controller.log_commands(log);
+    machine.controller.start(base::Femtoseconds{0});
+    machine.run();
+    EXPECT_THAT(log.text(), testing::HasSubstr("\n100,ACTab,2,,,,,,\n"));
+    std::int64_t macs = 0;
+    for (std::size_t at = 0; (at = log.text().find(",MAC,1,0,", at)) != std::string::npos; ++at) {
+        ++macs;
+    }
+    EXPECT_EQ(macs, 16);
+    EXPECT_THAT(log.text(), testing::HasSubstr(",MAC,1,0,7,3,1,,\n"));
+    EXPECT_THAT(log.text(), testing::Not(testing::HasSubstr(",MAC,1,0,0,0,")));
 }
 
 TEST(PimController, CountsAddToWhatRequestsHaveDone) {

@@ -133,6 +133,56 @@ TEST(PimTurn, CommandsOfHalfTheBanksCountForThose) {
     }
 }
 
+// PRE at 67 behind a MAC whose slot ends at 36, and a CK of the bus for it. A visit closes its own
+// row, parked banks stay open until the turn is over: from the end of the read's slot at 134 on.
+TEST(PimTurn, ClosingTheDatasRowIsNoPartOfWhatTheModesTake) {
+    Bench visit({{PimOp::Mac, 1}, {PimOp::ModeVisit, 0}});
+    visit.run();
+    EXPECT_EQ(visit.spent(PimState::RowOpen), 29 + (68 - 36));
+    Bench parked({{PimOp::Mac, 1}, {PimOp::ReadBanks, 1}});
+    const std::int64_t quiet = parked.run();
+    EXPECT_EQ(parked.spent(PimState::RowOpen), 29 + (68 - 36) + (quiet - 134));
+}
+
+// The row is opened at 98 and written at 127.
+TEST(PimTurn, AVisitForResultsClosesItsRowBeforeWhatFollows) {
+    Bench bench({{PimOp::Mac, 1}, {PimOp::SpillVisit, 1, kWordsPerRow}, {PimOp::WriteInputs, 1}});
+    bench.run();
+    EXPECT_THAT(bench.issued,
+                ElementsAre(Issued{Activate, 0}, Issued{Mac, 29}, Issued{Precharge, 67},
+                            Issued{Activate, 98}, Issued{ArrayWrite, 127},
+                            Issued{Precharge, 127 + kToMac}, Issued{RegisterWrite, 191}));
+}
+
+// They arrive at 55, the row is closed from 67 to 98.
+TEST(PimTurn, ABarrierForDataThatHaveArrivedTakesNothing) {
+    Bench bench({{PimOp::Mac, 1}, {PimOp::Close, 1}, {PimOp::Barrier}});
+    const std::int64_t quiet = bench.run();
+    EXPECT_EQ(bench.spent(PimState::Host), 0);
+    EXPECT_EQ(bench.spent(PimState::RowOpen), quiet - 7);
+}
+
+// The even banks' row could be closed from 67 on.
+TEST(PimTurn, OnlyBanksThatTakeTurnsCloseTheirRowBesideTheOthersWork) {
+    PimConfig config = prime_pim();
+    config.early_close = true;
+    Bench all({{.op = PimOp::Mac, .count = 1, .word = 0, .banks = {BankSet::kEven}},
+               {.op = PimOp::Mac, .count = 1, .word = 0, .banks = {BankSet::kOdd}},
+               {PimOp::WriteInputs, 1}},
+              config);
+    all.run();
+    EXPECT_THAT(all.issued, ElementsAre(Issued{Activate, 0}, Issued{Mac, 29}, Issued{Activate, 36},
+                                        Issued{Mac, 65}, Issued{RegisterWrite, 65 + kToWrite},
+                                        Issued{Precharge, 65 + kToWrite + kToMac}));
+    Bench one({{.op = PimOp::Mac, .count = 1, .word = 0, .banks = {2}},
+               {.op = PimOp::Mac, .count = 3, .word = 0, .banks = {3}}},
+              config);
+    one.run();
+    EXPECT_THAT(one.issued, ElementsAre(Issued{Activate, 0}, Issued{Mac, 29}, Issued{Activate, 36},
+                                        Issued{Mac, 65}, Issued{Mac, 72}, Issued{Mac, 79},
+                                        Issued{Precharge, 36 + 67}));
+}
+
 TEST(BankSet, HoldsAllBanksEveryOtherOneOrOne) {
     for (const std::int64_t bank : {0, 1, 6, 7}) {
         EXPECT_TRUE(BankSet{}.holds(bank));

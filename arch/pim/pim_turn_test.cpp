@@ -135,28 +135,57 @@ TEST(PimTurn, ADataRowIsClosedBeforeAVisitToTheModeRegisters) {
                             Issued{Activate, 67 + 31}, Issued{Precharge, 98 + 67}));
 }
 
+// As many commands one by one or as one step of the program.
 TEST(PimTurn, ATurnEndsWithTheCommandAfterWhichTheBanksAreQuietTooLateForTheRefresh) {
-    const std::vector<PimCommand> macs(40, PimCommand{PimOp::Mac, 1});
+    const std::vector<PimCommand> steps(40, PimCommand{PimOp::Mac, 1});
     // After n of them the banks could be quiet at this CK.
     const auto close = [](std::int64_t n) { return 29 + (n - 1) * 7 + 11 + 31; };
-    for (const std::int64_t more : {0, 1}) {
-        Bench bench(macs);
-        const std::int64_t quiet = bench.run(kStart + close(17) - 1 + more);
-        EXPECT_EQ(bench.commands_of(Mac), 17 + more);
-        EXPECT_EQ(quiet, close(17 + more));
-        EXPECT_FALSE(bench.unit.finished());
-        // The refresh takes 97 CK; the row is opened again.
-        const std::int64_t again = quiet + 97;
-        bench.issued.clear();
-        bench.unit.run(kStart + again, INT64_MAX);
-        EXPECT_EQ(bench.issued[0], (Issued{Activate, again}));
-        EXPECT_EQ(bench.commands_of(Mac), 40 - 17 - more);
-        EXPECT_EQ(bench.spent(PimState::Refresh), 97);
-        EXPECT_TRUE(bench.unit.finished());
+    for (const auto& macs : {steps, {PimCommand{PimOp::Mac, 40}}}) {
+        for (const std::int64_t more : {0, 1}) {
+            Bench bench(macs);
+            const std::int64_t quiet = bench.run(kStart + close(17) - 1 + more);
+            EXPECT_EQ(bench.commands_of(Mac), 17 + more);
+            EXPECT_EQ(quiet, close(17 + more));
+            EXPECT_FALSE(bench.unit.finished());
+            // The refresh takes 97 CK; the row is opened again.
+            const std::int64_t again = quiet + 97;
+            bench.issued.clear();
+            bench.unit.run(kStart + again, INT64_MAX);
+            EXPECT_EQ(bench.issued[0], (Issued{Activate, again}));
+            EXPECT_EQ(bench.commands_of(Mac), 40 - 17 - more);
+            EXPECT_EQ(bench.spent(PimState::Refresh), 97);
+            EXPECT_TRUE(bench.unit.finished());
+        }
+        Bench short_turn(macs);
+        short_turn.run(kStart + 1);  // one command goes in any case
+        EXPECT_EQ(short_turn.commands_of(Mac), 1);
+        short_turn.unit.run(kStart + 500, kStart + 501);
+        EXPECT_EQ(short_turn.commands_of(Mac), 2);
     }
-    Bench short_turn(macs);
-    short_turn.run(kStart + 1);  // one command goes in any case
-    EXPECT_EQ(short_turn.commands_of(Mac), 1);
+}
+
+// A register write every 7 CK; no row has to be closed.
+TEST(PimTurn, ATurnWithClosedRowsEndsWithTheCommandBehindWhichTheBusIsFreeTooLate) {
+    for (const std::int64_t more : {0, 1}) {
+        Bench bench({{PimOp::WriteInputs, 40}});
+        bench.run(kStart + 20 + more);
+        EXPECT_EQ(bench.commands_of(RegisterWrite), 3 + more);
+    }
+}
+
+TEST(PimTurn, ATurnWithoutCommandsTakesACycle) {
+    Bench bench({{PimOp::Yield, 211}, {PimOp::Mac, 1}});
+    EXPECT_EQ(bench.run(), 1);
+}
+
+TEST(PimTurn, AProgramIsQuietWhenItsLastCommandsSlotIsOver) {
+    PimConfig config = prime_pim();
+    config.bus_turnaround = false;
+    for (const ProgramEnd end : {ProgramEnd::RowsClosed, ProgramEnd::LastCommand}) {
+        config.program_end = end;
+        Bench bench({{PimOp::WriteInputs, 2}}, config);
+        EXPECT_EQ(bench.run(), 2 * 7);
+    }
 }
 
 TEST(PimTurn, AYieldGivesTheChannelBackForSoLong) {
@@ -171,6 +200,17 @@ TEST(PimTurn, AYieldGivesTheChannelBackForSoLong) {
     EXPECT_EQ(bench.spent(PimState::Yielded), 223);
     EXPECT_EQ(bench.unit.on_left(end), std::nullopt);
     EXPECT_EQ(bench.unit.left(), end);
+}
+
+TEST(PimTurn, ARefreshAfterAYieldIsNoYield) {
+    Bench bench({{PimOp::Mac, 1}, {PimOp::Yield, 211}, {PimOp::Mac, 1}, {PimOp::Mac, 1, 1}});
+    const std::int64_t again = bench.run() + 211;
+    bench.unit.on_left(kStart + again - 211);
+    const std::int64_t quiet = bench.unit.run(kStart + again, kStart + again + 1);
+    EXPECT_EQ(bench.commands_of(Mac), 2);
+    bench.unit.run(quiet + 97, INT64_MAX);
+    EXPECT_EQ(bench.spent(PimState::Yielded), 211);
+    EXPECT_EQ(bench.spent(PimState::Refresh), 97);
 }
 
 TEST(PimTurn, AKernelBehindAnotherOpensItsRowOverTheLastOne) {
@@ -227,6 +267,23 @@ TEST(PimTurn, APassThatARefreshCutsGoesOnWhereItWas) {
     EXPECT_EQ(bench.commands_of(Mac), 1);
     bench.unit.run(kStart + quiet + 211, INT64_MAX);
     EXPECT_EQ(bench.commands_of(Mac), 4);
+}
+
+TEST(PimTurn, PassesOfOneCommandEachMakeWayForARefreshAsWell) {
+    Bench bench({{PimOp::Mac, 1}}, prime_pim(), 3);
+    bench.run(kStart + 1);
+    EXPECT_EQ(bench.commands_of(Mac), 1);
+}
+
+// The slot of the first MAC ends at 36; the row stays open.
+TEST(PimTurn, APassBeginsBehindTheLastCommandsSlotWhereThatEndsTheOneBefore) {
+    PimConfig config = prime_pim();
+    config.program_end = ProgramEnd::LastCommand;
+    config.completion = base::Cycles{19};
+    Bench bench({{PimOp::Mac, 1}}, config, 2);
+    bench.run();
+    EXPECT_THAT(bench.issued, ElementsAre(Issued{Activate, 0}, Issued{Mac, 29},
+                                          Issued{Mac, 36 + 19}, Issued{Precharge, 67}));
 }
 
 TEST(PimTurn, ResultsMayGoToTheRowThatIsOpen) {

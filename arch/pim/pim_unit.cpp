@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "arch/memory/device/command_timing.hpp"
@@ -141,15 +142,14 @@ std::int64_t PimUnit::run(std::int64_t now, std::int64_t until) {
     now_ = now;
     enter(PimState::Idle, now);
     timing_.begin(now);
-    const auto first = std::pair{passes_left_, next_};
-    const auto at_first = [&] { return std::pair{passes_left_, next_} == first; };
+    const auto first = std::tuple{passes_left_, next_, done_};
+    const auto at_first = [&] { return std::tuple{passes_left_, next_, done_} == first; };
     while (!finished() && (until == INT64_MAX || at_first() || time_of_close() <= until)) {
         execute_one();
     }
-    const std::int64_t slot_end = std::max(now_ + 1, timing_.command_bus_free());
+    const std::int64_t slot_end = timing_.command_bus_free();
     if (program_ended() && pim_.ends_at_last_command()) {
         enter(PimState::Idle, slot_end);
-        now_ = slot_end;
     }
     close_all(program_ended() && pim_.ends_at_last_command() ? PimState::Idle : PimState::RowOpen);
     const std::int64_t quiet = quiet_from();
@@ -173,7 +173,8 @@ std::optional<std::int64_t> PimUnit::on_left(std::int64_t now) {
     return std::nullopt;
 }
 
-// When all banks are closed and quiet. Others may read at once: the bus has turned.
+// When all banks are closed and quiet; a turn without commands takes a CK. Others may read at once:
+// the bus has turned.
 std::int64_t PimUnit::quiet_from() const {
     return std::max({now_ + 1, timing_.earliest(AllBankCommand::Activate), timing_.turned()});
 }
@@ -184,7 +185,7 @@ void PimUnit::begin_next_pass() {
     next_ = 0;
     first_row_ = true;
     listener_ = nullptr;
-    std::int64_t ended = std::max(now_ + 1, timing_.command_bus_free());
+    std::int64_t ended = timing_.command_bus_free();
     if (!pim_.ends_at_last_command()) {
         close_all(PimState::RowOpen);
         ended = quiet_from();
@@ -212,7 +213,7 @@ void PimUnit::execute_one() {
             done_ = command.count;
             break;
         case PimOp::Wait:
-            wait_for_host(std::max(now_, timing_.command_bus_free()) + command.count);
+            wait_for_host(timing_.command_bus_free() + command.count);
             done_ = command.count;
             break;
         case PimOp::Yield:
@@ -300,7 +301,7 @@ void PimUnit::read_banks(std::int64_t count) {
 // The results' own row: opened when the bus has turned, unless rows are switched meanwhile.
 void PimUnit::spill_visit(const PimCommand& command) {
     if (!pim_.overlap_row_switch) {
-        enter(PimState::Turnaround, std::max(now_, timing_.command_bus_free()));
+        enter(PimState::Turnaround, timing_.command_bus_free());
         timing_.delay(timing_.turned_for_write());
     }
     const std::int64_t row = command.word / program_.words_per_row;
@@ -314,7 +315,7 @@ void PimUnit::spill_visit(const PimCommand& command) {
 
 // Nothing goes before CK `until`.
 void PimUnit::wait_for_host(std::int64_t until) {
-    const std::int64_t slot_end = std::max(now_, timing_.command_bus_free());
+    const std::int64_t slot_end = timing_.command_bus_free();
     if (until > slot_end) {
         enter(PimState::Host, slot_end);
         timing_.delay(until);
@@ -336,8 +337,8 @@ void PimUnit::close_others(BankSet banks, std::int64_t before) {
 
 // Charges the wait before the command to its cause and its own slot to `state`.
 void PimUnit::issue(AllBankCommand command, std::int64_t row, PimState state, BankSet banks) {
-    const std::int64_t slot_end = std::max(now_, timing_.command_bus_free());
-    const std::int64_t when = std::max(now_, timing_.earliest(command, banks));
+    const std::int64_t slot_end = timing_.command_bus_free();
+    const std::int64_t when = timing_.earliest(command, banks);
     close_others(banks, when);
     const bool row_command =
         command == AllBankCommand::Activate || command == AllBankCommand::Precharge;

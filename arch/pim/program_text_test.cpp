@@ -145,5 +145,18 @@ TEST(AimTrace, RefusesByNameWhatTheUnitsDoNotHave) {
     EXPECT_THAT(refusal("R MEM 0 1 2\n"), HasSubstr("only AiM instructions"));
 }
 
+TEST(PimProgram, StepsOfModesBecomeCommands) {
+    using Kind = ModeStep::Kind;
+    PimProgram program;
+    append(
+        program.commands,
+        {{Kind::Park, 0}, {Kind::Visit, 3}, {Kind::Write, 5}, {Kind::Read, 7}, {Kind::Wait, 11}});
+    EXPECT_EQ(program.commands, (std::vector<PimCommand>{{PimOp::ModeVisit, 0},
+                                                         {PimOp::ModeVisit, 3},
+                                                         {PimOp::ModeWrite, 5},
+                                                         {PimOp::ReadBanks, 7},
+                                                         {PimOp::Wait, 11}}));
+}
+
 }  // namespace
 }  // namespace tilesim::arch::pim

@@ -48,10 +48,13 @@ class Bench : private CommandListener, private ChannelOwner {
   public:
     Bench() { config.refresh = false; }
 
-    void arrive(std::int64_t when, std::size_t bank, std::int64_t row, bool write = false) {
-        channel().arrivals().expect(write, next_request_++,
-                                    device::Location(0, static_cast<std::int64_t>(bank), row, 0),
-                                    when);
+    void arrive(std::int64_t when, std::size_t bank, std::int64_t row, bool write = false,
+                std::uint32_t bursts = 1) {
+        channel()
+            .arrivals()
+            .expect(write, next_request_++,
+                    device::Location(0, static_cast<std::int64_t>(bank), row, 0), when)
+            .count = bursts;
         first_ = std::min(first_, when);
     }
     Channel& channel() {
@@ -96,6 +99,18 @@ struct Refreshed : Bench {
         config.channels = 3;
     }
     static constexpr std::int64_t kInterval = 10'007;
+};
+
+// A bank at a time is refreshed beside the others' work, bank 0 first: one every 10007 / 16 = 625
+// CK.
+struct BankRefreshed : Bench {
+    explicit BankRefreshed(std::int64_t first) {  // after kStart
+        config.refresh = true;
+        config.controller.refresh_policy = "per_bank";
+        config.controller.refresh_first = base::Cycles{kStart + first};
+        config.timing.tRFC_pb = base::Cycles{151};
+        config.timing.tREFpb_to_ACT = base::Cycles{3};
+    }
 };
 
 }  // namespace tilesim::arch::memory::controller

@@ -54,13 +54,14 @@ void ScheduledChannel<Scheduler>::issue_column(std::size_t bank, std::int64_t no
     stats_.row_hits += served.opened_row ? 0 : 1;
     pages_.on_use(bank, now);
     account_.on_data(write, served.opened_row, now + latency, latency, dram_.burst.count());
-    scheduler_.on_column_command(&queue == &bursts_.passive());
+    if (&queue == &bursts_.passive()) [[unlikely]] {
+        scheduler_.on_passive_column();
+    }
     if (closes) {
         timing_.precharge_after_column(bank);
         row_has_closed(now);
         ++stats_.precharges;
         row_left(bank, now);
-        scheduler_.on_precharge(bank, bursts_, timing_, now);
     }
     find_next_step(queue, bank, now);
     if (!write && served.run > 0) {  // data leave in order: the last of a run are its latest
@@ -77,11 +78,9 @@ void ScheduledChannel<Scheduler>::activate(std::size_t bank, std::int64_t now) {
     active.owed |= std::uint64_t{1} << bank;
     row_opens(now);
     timing_.issue(Command::Activate, bank, served.row, now);
-    scheduler_.on_activate();
     tell(Command::Activate, bank, served.row, now);
     ++stats_.activates;
     ++bank_counts_[bank].activates;
-    pages_.on_use(bank, now);
     pages_.on_open(bank, served.row);
     for (const bool write : {false, true}) {
         policy::BurstQueue& queue = bursts_.queue(write);

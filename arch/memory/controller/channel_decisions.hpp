@@ -77,7 +77,6 @@ void ScheduledChannel<Scheduler>::enqueue(const Arrival& from, std::uint32_t bur
         account_.on_first_queued(now);
         bursts_.restart();
         catch_up_refreshes(now);
-        scheduler_.on_turn();
     }
     const std::size_t bank = from.first.bank();
     const bool is_hit = from.first.row() == timing_.open_row(bank);

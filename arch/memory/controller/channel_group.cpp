@@ -63,8 +63,7 @@ void ChannelGroup::decide_in_turns() {
         for (const Member& each : members_) {
             until = std::min(until, each.next);
         }
-        const std::int64_t next = first->channel->run(now, std::max(until, now + 1));
-        first->next = std::min(first->next, next);
+        first->next = first->channel->run(now, std::max(until, now + 1));
         for (const Member& each : members_) {
             if (&each != &*first) {
                 each.channel->command_bus() = first->channel->command_bus();

@@ -103,6 +103,72 @@ TEST(Channel, KnowsHowFarItsQueuesAndTheirWatermarksHaveGone) {
     EXPECT_EQ(above.channel().peaks().writes_left, 2);
 }
 
+// The first has the row opened, and all are done with the last.
+TEST(Channel, BurstsOfARunFindTheRowOpenThatTheFirstOpened) {
+    Bench bench;
+    bench.arrive(kStart, 0, 7, false, 3);
+    const std::int64_t last = kStart + 29 + 2 * 13;
+    EXPECT_THAT(bench.run(),
+                ElementsAre(act(kStart), rd(kStart + 29), rd(kStart + 29 + 13), rd(last)));
+    EXPECT_EQ(bench.channel().stats().row_hits.value(), 2);
+    EXPECT_THAT(bench.done, ElementsAre(std::pair(0U, last + 27), std::pair(0U, last + 27),
+                                        std::pair(0U, last + 27)));
+}
+
+// There is room for two of three.
+TEST(Channel, ARunComesInAsFarAsThereIsRoom) {
+    Bench bench;
+    bench.config.controller.write_queue = 2;
+    bench.config.controller.write_high = 2;
+    bench.config.controller.write_low = 1;
+    bench.arrive(kStart, 0, 7, true, 3);
+    bench.run();
+    EXPECT_THAT(bench.done, ElementsAre(std::pair(0U, kStart), std::pair(0U, kStart),
+                                        std::pair(0U, kStart + 29 + 1)));
+}
+
+// A burst that comes in behind the run is younger than all of it, tCCD_L and tCCD_S alike.
+TEST(Channel, AYoungerBurstWaitsForTheWholeRun) {
+    Bench bench;
+    bench.config.timing.tCCD_S = bench.config.timing.tCCD_L;
+    bench.arrive(kStart, kOtherGroup, 7, false, 3);
+    bench.arrive(kStart, 0, 7);
+    const std::int64_t first = kStart + 29;
+    EXPECT_THAT(bench.run(), ElementsAre(act(kStart, kOtherGroup), act(kStart + 5),
+                                         rd(first, kOtherGroup), rd(first + 13, kOtherGroup),
+                                         rd(first + 26, kOtherGroup), rd(first + 39)));
+}
+
+// Of bank 0's row opened for the second, the third is in between; a fifth comes behind that one.
+TEST(Channel, ABurstThatComesBehindOthersDoesNotJoinThoseWhoseRowHasOpened) {
+    Bench bench;
+    for (const std::int64_t row : {7, 8, 9, 8}) {
+        bench.arrive(kStart, 0, row);
+    }
+    bench.arrive(kStart + 110, 0, 10);
+    EXPECT_THAT(bench.run(), ElementsAre(act(kStart), rd(kStart + 29), pre(kStart + 67),
+                                         act(kStart + 101), rd(kStart + 130), rd(kStart + 143),
+                                         pre(kStart + 168), act(kStart + 202), rd(kStart + 231),
+                                         pre(kStart + 269), act(kStart + 303), rd(kStart + 332)));
+}
+
+// The read's row has been open for long; the data of the writes keep it waiting.
+TEST(Channel, AReadThatHitsItsRowWhileWritesDrainWaitsForTheirEnd) {
+    Bench bench;
+    bench.config.controller.write_high = 3;
+    bench.config.controller.write_low = 0;
+    bench.arrive(kStart - 500, 0, 7);
+    bench.arrive(kStart - 500, kOtherGroup, 7);
+    for (int i = 0; i < 3; ++i) {
+        bench.arrive(kStart, 0, 7, true);
+    }
+    bench.arrive(kStart + 5, kOtherGroup, 7);
+    bench.run();
+    const std::vector<Heard> last(bench.heard.begin() + 4, bench.heard.end());
+    EXPECT_THAT(last, ElementsAre(wr(kStart), wr(kStart + 37), wr(kStart + 74),
+                                  rd(kStart + 74 + 19 + 4 + 3, kOtherGroup)));
+}
+
 TEST(Channel, KnowsHowManyRowHitsHaveOvertakenABurst) {
     Bench bench;
     bench.config.controller.starvation_cap = 2;

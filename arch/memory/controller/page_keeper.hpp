@@ -63,7 +63,7 @@ class PageKeeper {
     bool always_open_;
     bool auto_precharge_;
     std::array<std::int64_t, device::kMaxBanks> columns_{};  // of each bank's row so far
-    // CK of each bank's last ACT, RD or WR.
+    // CK of each bank's last RD or WR: a row that nobody waits for has had one.
     std::array<std::int64_t, device::kMaxBanks> last_used_{};
 };
 

@@ -32,7 +32,6 @@ class RefreshEngine {
     // The round that was due has been done.
     void on_done() {
         begun_ = false;
-        step_ = INT64_MIN;
         advance(1);
     }
     // How many rounds a channel idle since a CK has done unwatched before CK `now`, but for the
@@ -49,8 +48,8 @@ class RefreshEngine {
     std::unique_ptr<policy::RefreshPolicy> policy_;
     policy::RefreshRound round_;
     std::int64_t due_ = INT64_MAX;
-    std::int64_t lead_ = 0;  // CK by which a round may go before it has to
-    std::int64_t step_ = INT64_MIN;
+    std::int64_t lead_ = 0;          // CK by which a round may go before it has to
+    std::int64_t step_ = INT64_MIN;  // of a round that has begun
     std::int64_t last_unwatched_ = INT64_MAX;
     bool begun_ = false;
     bool after_writes_ = false;

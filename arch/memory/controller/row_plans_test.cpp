@@ -104,6 +104,22 @@ TEST(RowPlans, ARowThatARefreshHasClosedIsOwedToNobody) {
                             rd(closed + 31 + 29, kA)));
 }
 
+// PRE of bank A was planned for tRAS; that of bank B, idle for 50 CK, comes 5 CK before.
+TEST(RowPlans, APrechargeThatWasPlannedKeepsItsDistanceFromThatOfAnIdleRow) {
+    Bench bench;
+    bench.config.controller.page_policy = "timeout";
+    bench.config.controller.page_timeout = base::Cycles{50};
+    bench.config.timing.tPPD = base::Cycles{9};
+    bench.arrive(kOrigin - 17, kB, 7);
+    bench.arrive(kOrigin, kA, 7);
+    bench.arrive(kOrigin, kA, 8);
+    bench.run(kOrigin + 100);
+    const std::vector<Heard> first(bench.heard.begin(), bench.heard.begin() + 6);
+    EXPECT_THAT(
+        first, ElementsAre(act(kOrigin - 17, kB), act(kOrigin, kA), rd(kOrigin + 12, kB),
+                           rd(kOrigin + 29, kA), pre(kOrigin + 62, kB), pre(kOrigin + 62 + 9, kA)));
+}
+
 // A fifth ACT was planned for the end of a window that is longer than tRAS and tRP.
 TEST(RowPlans, AnActivateThatWasPlannedWaitsForTheRefreshBeforeIt) {
     Bench bench;
@@ -120,16 +136,26 @@ TEST(RowPlans, AnActivateThatWasPlannedWaitsForTheRefreshBeforeIt) {
     EXPECT_EQ(heard[heard.size() - 2], act(refreshed + 307, 5));
 }
 
-// Bank A is refreshed beside the others' work.
-struct BankRefreshed : Bench {
-    explicit BankRefreshed(std::int64_t due) {
-        config.refresh = true;
-        config.controller.refresh_policy = "per_bank";
-        config.controller.refresh_first = base::Cycles{kOrigin + due};
-        config.timing.tRFC_pb = base::Cycles{151};
-        config.timing.tREFpb_to_ACT = base::Cycles{3};
-    }
-};
+// RD to the row of bank 1 was planned for the end of a turn of the bus that is longer than writing
+// to its neighbour, closing it and a refresh's wait for that.
+TEST(RowPlans, AReadThatWasPlannedIsNoneOnceARefreshHasClosedItsRow) {
+    Bench bench;
+    bench.config.controller.write_high = 1;
+    bench.config.controller.write_low = 0;
+    bench.config.timing.tWTR_L = base::Cycles{120};
+    bench.config.refresh = true;
+    bench.config.controller.refresh_first = base::Cycles{kOrigin + 40};
+    bench.arrive(kOrigin - 500, 1, 7);
+    bench.arrive(kOrigin, kA, 7, true);
+    bench.arrive(kOrigin + 30, 1, 7);
+    const std::int64_t closed = kOrigin + 29 + 19 + 4 + 41;
+    const std::int64_t open = closed + 31 + 307;
+    bench.run(kOrigin + 2000);
+    const std::vector<Heard> last(bench.heard.begin() + 2, bench.heard.end());
+    EXPECT_THAT(last,
+                ElementsAre(act(kOrigin, kA), wr(kOrigin + 29, kA), pre(kOrigin + 40, 1),
+                            pre(closed, kA), ref(closed + 31), act(open, 1), rd(open + 29, 1)));
+}
 
 // RD was planned for 29.
 TEST(RowPlans, ABankWhoseRefreshIsDueTakesNoColumnCommandThatWasPlanned) {
@@ -163,6 +189,17 @@ TEST(RowPlans, ARefreshOfABankPutsOffAnActivateThatWasPlanned) {
                 ElementsAre(act(kOrigin, kB), rd(kOrigin + 29, kB), pre(kOrigin + 67, kB),
                             bank_refresh(kOrigin + 95), act(kOrigin + 95 + 53, kB),
                             rd(kOrigin + 148 + 29, kB)));
+}
+
+// Its bank can be refreshed at tRC; an ACT elsewhere that is tRRD before that does not put it off.
+TEST(RowPlans, AnActivateWellBeforeTheRefreshOfABankDoesNotGiveWay) {
+    BankRefreshed bench(20);
+    bench.arrive(kOrigin, kA, 7);
+    bench.arrive(kOrigin + 80, kB, 7);
+    EXPECT_THAT(bench.run(kOrigin + 500),
+                ElementsAre(act(kOrigin, kA), pre(kOrigin + 67, kA), act(kOrigin + 80, kB),
+                            bank_refresh(kOrigin + 101), rd(kOrigin + 80 + 29, kB),
+                            act(kOrigin + 101 + 151, kA), rd(kOrigin + 252 + 29, kA)));
 }
 
 // Bank A can be refreshed at 5 + tRC; ACT of the other, planned for 101, would come in between.
@@ -208,6 +245,18 @@ TEST(RowPlans, ARowOwedToAReadIsNotClosedForAWriteThatComesLater) {
                                           device::Command::Precharge, device::Command::Activate,
                                           device::Command::Write, device::Command::Write));
     }
+}
+
+TEST(RowPlans, ARowThatItsLastColumnHasClosedIsOpenedAnewForWhoWaits) {
+    Bench bench;
+    bench.config.controller.page_policy = "cap";
+    bench.config.controller.page_cap = 2;
+    for (int i = 0; i < 3; ++i) {
+        bench.arrive(kOrigin, kA, 7);
+    }
+    EXPECT_THAT(bench.run(), ElementsAre(act(kOrigin, kA), rd(kOrigin + 29, kA),
+                                         Heard{device::Command::ReadPrecharge, kA, kOrigin + 42},
+                                         act(kOrigin + 101, kA), rd(kOrigin + 130, kA)));
 }
 
 // Columns are counted anew in every row.

@@ -96,6 +96,23 @@ TEST(Channel, ARowSomebodyWaitsForDoesNotTimeOut) {
     EXPECT_THAT(bench.run(), ElementsAre(act(kStart), rd(kStart + 29), pre(kStart + 67)));
 }
 
+// The second read waits for the turn of the bus behind the write, longer than the row's time.
+TEST(Channel, ARowWhoseReadWaitsForTheBusDoesNotTimeOut) {
+    Bench bench;
+    bench.config.controller.page_policy = "timeout";
+    bench.config.controller.page_timeout = base::Cycles{50};
+    bench.config.controller.write_high = 1;
+    bench.config.controller.write_low = 0;
+    bench.config.timing.tWTR_L = base::Cycles{120};
+    bench.arrive(kStart, 1, 7);
+    bench.arrive(kStart + 30, 0, 7, true);
+    bench.arrive(kStart + 60, 1, 7);
+    const std::int64_t read = kStart + 61 + 19 + 4 + 120;
+    EXPECT_THAT(bench.run(),
+                ElementsAre(act(kStart, 1), rd(kStart + 29, 1), act(kStart + 32), wr(kStart + 61),
+                            pre(kStart + 61 + 19 + 4 + 41), rd(read, 1), pre(read + 50, 1)));
+}
+
 TEST(Channel, UnderTheClosedPolicyARowClosesAsSoonAsItMay) {
     Bench bench;
     bench.config.controller.page_policy = "closed";
@@ -103,6 +120,36 @@ TEST(Channel, UnderTheClosedPolicyARowClosesAsSoonAsItMay) {
     bench.arrive(kStart + 60, 0, 7);
     EXPECT_THAT(bench.run(), ElementsAre(act(kStart), rd(kStart + 29), rd(kStart + 60),
                                          pre(kStart + 60 + 17)));  // tRTP
+}
+
+TEST(Channel, AnIdleRowDoesNotWaitForOneThatIsUsedLater) {
+    Bench bench;
+    bench.config.controller.page_policy = "timeout";
+    bench.config.controller.page_timeout = base::Cycles{499};
+    bench.arrive(kStart, kOtherGroup, 7);
+    bench.arrive(kStart + 100, 0, 7);
+    EXPECT_THAT(bench.run(),
+                ElementsAre(act(kStart, kOtherGroup), rd(kStart + 29, kOtherGroup),
+                            act(kStart + 100), rd(kStart + 129),
+                            pre(kStart + 29 + 499, kOtherGroup), pre(kStart + 129 + 499)));
+}
+
+// The write's data follow the read's, and the other way round.
+TEST(Channel, AColumnClosesNoRowThatTheOtherDirectionWaitsFor) {
+    Bench read_first;
+    read_first.config.controller.page_policy = "closed_adaptive";
+    read_first.arrive(kStart, 0, 7);
+    read_first.arrive(kStart, 0, 7, true);
+    const Heard last_write{device::Command::WritePrecharge, 0, kStart + 29 + 23 + 4 + 2 - 19};
+    EXPECT_THAT(read_first.run(), ElementsAre(act(kStart), rd(kStart + 29), last_write));
+    Bench write_first;
+    write_first.config.controller.page_policy = "closed_adaptive";
+    write_first.config.controller.write_high = 1;
+    write_first.config.controller.write_low = 0;
+    write_first.arrive(kStart, 0, 7);
+    write_first.arrive(kStart, 0, 7, true);
+    const Heard last_read{device::Command::ReadPrecharge, 0, kStart + 29 + 19 + 4 + 47};
+    EXPECT_THAT(write_first.run(), ElementsAre(act(kStart), wr(kStart + 29), last_read));
 }
 
 TEST(Channel, UnderTheOpenPolicyARowStaysOpen) {
@@ -165,6 +212,19 @@ TEST(Channel, SpacingBetweenColumnCommandsIsTurnaround) {
     EXPECT_EQ(bench.spent(BusState::Read), 8);
 }
 
+// 1056 to 2000 nobody waits, then there is the latency: the direction's where it has turned.
+TEST(Channel, TheLatencyBehindAnIdleBusIsIdleUnlessTheBusTurns) {
+    Bench bench;
+    bench.arrive(kStart, 0, 7);
+    bench.arrive(kStart + 1000, 0, 7);
+    bench.arrive(kStart + 2000, 0, 7, true);
+    bench.arrive(kStart + 3000, 0, 7, true);
+    bench.run();
+    EXPECT_EQ(bench.spent(BusState::RowMiss), 29 + 23);
+    EXPECT_EQ(bench.spent(BusState::Turnaround), 19);
+    EXPECT_EQ(bench.spent(BusState::Idle), 4019 - 29 - 23 - 19 - 3 * 4);
+}
+
 TEST(Channel, ABurstBehindARefreshChargesItsPart) {
     Refreshed bench;
     const std::int64_t due = Refreshed::kInterval / 3;
@@ -203,51 +263,29 @@ TEST(Channel, CountsHowLongRowsAreOpenToTheEndAndRowsThatWereFoundOpen) {
     }
 }
 
-// --- guests --------------------------------------------------------------------------------------
-
-struct Guest : ChannelGuest {
-    std::int64_t run(std::int64_t now, std::int64_t until) override {
-        turns.emplace_back(now, until);
-        --left;
-        return now + length;
-    }
-    bool finished() const override { return left == 0; }
-    std::optional<std::int64_t> on_left(std::int64_t now) override {
-        gone = now;
-        return std::nullopt;
-    }
-    int left = 1;
-    std::int64_t length = 211;
-    std::int64_t gone = 0;
-    std::vector<std::pair<std::int64_t, std::int64_t>> turns;  // from, next refresh
-};
-
-TEST(Channel, AGuestGetsItOnceEveryRowIsClosedAndRequestsWaitForHim) {
+// One row is open from 1000 to 1528, the other from 1100 to 1628.
+TEST(Channel, CountsHowLongRowsHaveBeenOpenOneOrSeveral) {
     Bench bench;
-    Guest guest;
-    bench.arrive(kStart, 0, 7);
-    bench.channel().invite(guest, kStart + 500);
-    bench.arrive(kStart + 510, 0, 7);
-    const std::int64_t quiet = kStart + 500 + 31;  // PRE, tRP
-    EXPECT_THAT(bench.run(), ElementsAre(act(kStart), rd(kStart + 29), pre(kStart + 500),
-                                         act(quiet + 211 + 1), rd(quiet + 211 + 1 + 29)));
-    EXPECT_THAT(guest.turns, ElementsAre(std::pair(quiet, INT64_MAX)));
-    EXPECT_EQ(guest.gone, quiet + 211);
-    EXPECT_EQ(bench.spent(BusState::Guest), 211);
-    EXPECT_TRUE(bench.channel().idle());
+    bench.config.controller.page_policy = "timeout";
+    bench.config.controller.page_timeout = base::Cycles{499};
+    bench.arrive(kStart, kOtherGroup, 7);
+    bench.arrive(kStart + 100, 0, 7);
+    bench.run();
+    bench.channel().finish_statistics(50'000);
+    EXPECT_EQ(bench.channel().stats().row_open.value(), 528 + 528);
+    EXPECT_EQ(bench.channel().stats().any_row_open.value(), 628);
 }
 
-TEST(Channel, RefreshesComeBetweenAGuestsTurns) {
-    Refreshed bench;
-    Guest guest;
-    guest.left = 2;
-    const std::int64_t due = Refreshed::kInterval / 3;
-    guest.length = due - kStart;
-    bench.channel().invite(guest, kStart);
-    bench.channel().run(kStart, 2 * due);
-    EXPECT_THAT(bench.heard, ElementsAre(ref(due)));
-    EXPECT_THAT(guest.turns, ElementsAre(std::pair(kStart, due),
-                                         std::pair(due + 307, due + Refreshed::kInterval)));
+// Commands are decided ahead of the time at which somebody counts.
+TEST(Channel, ARowThatIsYetToOpenHasNotBeenOpen) {
+    Bench bench;
+    bench.arrive(kStart + 100, 0, 7);
+    bench.run(kStart + 500);
+    bench.channel().finish_statistics(kStart + 50);
+    EXPECT_EQ(bench.channel().stats().row_open.value(), 0);
+    bench.channel().finish_statistics(kStart + 300);
+    EXPECT_EQ(bench.channel().stats().row_open.value(), 200);
+    EXPECT_EQ(bench.channel().stats().any_row_open.value(), 200);
 }
 
 }  // namespace

@@ -22,6 +22,21 @@ TEST(AddressMap, FieldsTakeTheirBitsOfTheBurstNumber) {
     EXPECT_EQ(at.row(), 0b101);
 }
 
+// Two ranks of two groups of four banks.
+TEST(AddressMap, BanksOfARankLieBehindThoseOfTheRanksBefore) {
+    MemoryConfig config;
+    config.bank_hash = false;
+    config.ranks = 2;
+    config.bank_groups = 2;
+    config.mapping = {{AddressField::Column, 6},  {AddressField::BankGroup, 1},
+                      {AddressField::Bank, 2},    {AddressField::Rank, 1},
+                      {AddressField::Channel, 2}, {AddressField::Row, 16}};
+    const AddressMap map(config);
+    EXPECT_EQ(map.locate(0b0'11'1'000000).bank(), (0 * 2 + 1) * 4 + 3);
+    EXPECT_EQ(map.locate(0b1'11'0'000000).bank(), (1 * 2 + 0) * 4 + 3);
+    EXPECT_EQ(map.locate(0b1'01'1'000000).bank(), (1 * 2 + 1) * 4 + 1);
+}
+
 TEST(AddressMap, TheHashSpreadsRowsOfOneBankOverAllOfThem) {
     const MemoryConfig config;
     const AddressMap map(config);
@@ -110,6 +125,24 @@ TEST(AddressMap, TheChannelHashAddsTheBitsAboveTheChannelToItInTurn) {
         EXPECT_EQ(hashed.locate(burst).row(), plain.locate(burst).row());
         EXPECT_EQ(hashed.locate(burst).column(), plain.locate(burst).column());
     }
+}
+
+// A channel bit at either end of the columns: the upper one names its channel as it is, and the
+// bits above it go on where those below it ended.
+TEST(AddressMap, TheChannelHashDoesNotFoldTheChannelsOwnBits) {
+    MemoryConfig config;
+    config.bank_hash = false;
+    config.channel_hash = true;
+    config.mapping = {{AddressField::Channel, 1}, {AddressField::Column, 6},
+                      {AddressField::Channel, 1}, {AddressField::BankGroup, 3},
+                      {AddressField::Bank, 2},    {AddressField::Row, 16}};
+    const AddressMap map(config);
+    for (int bit = 1; bit < 7; ++bit) {
+        EXPECT_EQ(map.locate(1 << bit).channel(), std::size_t{1} << ((bit - 1) % 2)) << bit;
+    }
+    EXPECT_EQ(map.locate(1 << 7).channel(), 2U);
+    EXPECT_EQ(map.locate(1 << 8).channel(), 1U);
+    EXPECT_EQ(map.locate(1 << 9).channel(), 2U);
 }
 
 TEST(AddressMap, WithTheChannelHashStridesOfARowsBytesMeetEveryChannelAlike) {

@@ -132,9 +132,6 @@ void CommandTiming::refresh(std::uint64_t banks, std::int64_t now, std::int64_t 
 void CommandTiming::quiet_until(std::int64_t when) {
     SIM_CHECK(open_ == 0, "a channel with open rows cannot be lent");
     bus_.hold(when);
-    for (std::int64_t& bound : banks_.activate) {
-        raise(bound, when);
-    }
 }
 
 }  // namespace tilesim::arch::memory::device

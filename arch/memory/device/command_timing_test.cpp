@@ -42,6 +42,15 @@ TEST(CommandTiming, CommandsHoldTheCommandBus) {
     EXPECT_EQ(bank.earliest(Command::Precharge, kOtherGroup), kStart + 41);
 }
 
+TEST(CommandTiming, ColumnCommandsWaitForTheCommandBusAndHoldIt) {
+    Opened bank;
+    bank.issue(Command::Activate, kOtherGroup, 8, kStart + 100);
+    EXPECT_EQ(bank.earliest(Command::Read, kBank), kStart + 100 + 2);
+    EXPECT_EQ(bank.earliest(Command::Write, kBank), kStart + 100 + 2);
+    bank.issue(Command::Write, kBank, 7, kStart + 200);
+    EXPECT_EQ(bank.earliest(Command::Precharge, kOtherGroup), kStart + 200 + 3);
+}
+
 // LPDDR4: every command takes two CK or four.
 TEST(CommandTiming, PrechargesAndRefreshesHoldTheCommandBusAsLongAsTheyTake) {
     MemoryConfig config = prime_device();
@@ -99,6 +108,21 @@ TEST(CommandTiming, ReadsAreSpacedByTccdByBankGroup) {
     EXPECT_EQ(bank.earliest(Command::Read, kSameGroup), kStart + 113);
     EXPECT_EQ(bank.earliest(Command::Read, kOtherGroup), kStart + 111);
     EXPECT_EQ(bank.earliest(Command::Precharge, kBank), kStart + 117);
+}
+
+TEST(CommandTiming, AnEarlyReadDoesNotShortenTras) {
+    Opened bank;
+    bank.issue(Command::Read, kBank, 7, kStart + 29);  // and tRTP: 46
+    EXPECT_EQ(bank.earliest(Command::Precharge, kBank), kStart + 67);
+}
+
+// The row opened after the write could be read or written tRCD later, at 132.
+TEST(CommandTiming, ARowOpenedBehindAWriteOfItsGroupWaitsForThatAsWell) {
+    Opened bank;
+    bank.issue(Command::Write, kBank, 7, kStart + 100);
+    bank.issue(Command::Activate, kSameGroup, 8, kStart + 103);
+    EXPECT_EQ(bank.earliest(Command::Read, kSameGroup), kStart + 100 + 19 + 4 + 47);
+    EXPECT_EQ(bank.earliest(Command::Write, kSameGroup), kStart + 100 + 37);
 }
 
 TEST(CommandTiming, WritesAreSpacedByTccdAndHoldTheRowUntilTwr) {
@@ -203,8 +227,19 @@ TEST(CommandTiming, BanksHeldBackTakeNothingButAPrecharge) {
     Opened bank;
     bank.hold_back(1U << kBank, kStart + 1);
     EXPECT_EQ(bank.earliest(Command::Precharge, kBank), kStart + 67);
-    EXPECT_GT(bank.earliest(Command::Read, kBank), kStart + kLongestConstraint);
+    for (const Command held : {Command::Activate, Command::Read, Command::Write}) {
+        EXPECT_GT(bank.earliest(held, kBank), kStart + kLongestConstraint);
+    }
     EXPECT_EQ(bank.earliest(Command::Activate, kOtherGroup), kStart + 5);
+}
+
+TEST(CommandTiming, ABankThatWasHeldBackWorksAgainAfterItsRefresh) {
+    CommandTiming bank{partly_refreshed()};
+    bank.hold_back(1U << kBank, kStart);
+    bank.partial_refresh(1U << kBank, kStart, kStart + 151);
+    bank.issue(Command::Activate, kBank, 7, kStart + 151);
+    EXPECT_EQ(bank.earliest(Command::Read, kBank), kStart + 151 + 29);
+    EXPECT_EQ(bank.earliest(Command::Write, kBank), kStart + 151 + 29);
 }
 
 TEST(CommandTiming, AChannelThatIsLentTakesNoCommandMeanwhile) {
@@ -239,6 +274,9 @@ TEST(CommandTiming, RefreshesOfSomeBanksOfOneRankDoNotHoldBackTheOthers) {
     banks.partial_refresh(1U << kBank, kStart, kStart + 151);
     EXPECT_EQ(banks.earliest_partial_refresh(1U << kOtherGroup), kStart + 211);
     EXPECT_EQ(banks.earliest_partial_refresh(1U << kOtherRank), banks.bus().free_for_rows());
+    EXPECT_EQ(banks.earliest(Command::Activate, kOtherRank), banks.bus().free_for_rows());
+    banks.keep_activates_back(1U << kBank, kStart + 400);
+    EXPECT_EQ(banks.earliest(Command::Activate, kOtherRank), banks.bus().free_for_rows());
 }
 
 TEST(CommandTiming, ActivatesOfOneRankDoNotHoldBackTheOthers) {
@@ -303,6 +341,9 @@ TEST(CommandTiming, NothingHasHappenedBeforeTheStart) {
         EXPECT_EQ(bank.earliest(command, kBank), 0);
     }
     EXPECT_EQ(bank.earliest_partial_refresh(1U << kBank), 0);
+    CommandTiming ranks{TwoRanks::config()};
+    ranks.issue(Command::Activate, kBank, 7, 0);
+    EXPECT_EQ(ranks.earliest(Command::Activate, kOtherGroup), 5);  // no window yet
 }
 
 TEST(CommandBus, IsHeldNoShorterThanItWas) {

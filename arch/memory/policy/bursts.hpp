@@ -24,7 +24,7 @@ inline constexpr std::int32_t kNone = 0;
 
 struct Burst {
     std::int64_t row = 0;
-    std::int64_t order = 0;  // of those let in; lower is older
+    std::int64_t order = 0;  // of the runs let in; lower is older
     std::uint64_t request = 0;
     std::uint32_t column : 31 = 0;
     std::uint32_t opened_row : 1 = 0;  // an ACT was needed for it
@@ -105,7 +105,7 @@ class Bursts {
         return (*this)[queue.lanes[bank].hits.head].first;
     }
     Taken take_hit(BurstQueue& queue, std::size_t bank);
-    // Numbers bursts from 0 again; nothing may wait.
+    // Numbers runs from 0 again; nothing may wait.
     void restart() { order_ = 0; }
     // Serves writes from one watermark down to the other, and while no read waits; true: turned.
     bool choose_direction();
@@ -156,17 +156,13 @@ inline bool Bursts::enter(BurstQueue& to, device::Location first, std::uint32_t 
     free_.pop_back();
     Run& entered = (*this)[index];
     entered.first.row = first.row();
-    entered.first.order = order_;
+    entered.first.order = order_++;
     entered.first.request = request;
     entered.first.column = static_cast<std::uint32_t>(first.column()) & 0x7FFF'FFFFU;
     entered.first.opened_row = 0;
     entered.bursts = entered.entered = bursts;
-    order_ += bursts;
-    SIM_CHECK(order_ <= Age::kOrders, "a channel has never been idle for {} bursts", order_);
+    SIM_CHECK(order_ <= Age::kOrders, "a channel has never been idle for {} runs", order_);
     Lane& lane = to.lanes[bank];
-    if (lane.empty()) {
-        lane.overtaken = 0;
-    }
     BurstList& list = is_hit ? lane.hits : lane.others;
     const bool is_first = list.empty();
     append(list, index);
@@ -184,9 +180,8 @@ inline Taken Bursts::take_hit(BurstQueue& from, std::size_t bank) {
     Run& run = (*this)[lane.hits.head];
     Taken taken{run.first.request, run.first.opened_row != 0};
     --from.size;
-    from.owed &= ~(std::uint64_t{taken.opened_row} << bank);
+    from.owed &= ~(std::uint64_t{1} << bank);  // who opened the row is the first to leave
     if (--run.bursts > 0) {
-        lane.hits.order = ++run.first.order;
         ++run.first.column;
         run.first.opened_row = 0;
     } else {

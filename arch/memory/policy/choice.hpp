@@ -3,16 +3,13 @@
 // A scheduler is a class with these members, known to the channel at compile time:
 //   kName                       its name in a configuration
 //   overtakes(lane)             whether a row hit may go before an older burst of its bank
-//   choose(bursts, timing, now) the command to issue next, not before `now`; the earliest moment
-//   one
-//                               can be where that is later
+//   choose(bursts, timing, now) the command to issue next, not before `now`: the earliest there is
 // and, told of what has happened so that it can keep its plans:
-//   on_turn()                   the direction has changed, or the channel starts anew
+//   on_turn()                   the direction has changed, or banks are kept for a refresh
 //   on_step(...)                what a bank would do next has changed
-//   on_activate()               an ACT has gone
-//   on_precharge(bank, ...)     a bank's row has closed
+//   on_precharge(bank, ...)     a PRE has gone to a bank
 //   on_refresh()                a REF has gone
-//   on_column_command(passive)  a RD or WR has gone; `passive`: of the direction not being served
+//   on_passive_column()         a RD or WR of the direction not being served has gone
 #pragma once
 
 #include <cstdint>

@@ -39,10 +39,9 @@ class Fcfs {
     // It keeps no plans.
     void on_turn() {}
     void on_step(const Step&, const Bursts&, const device::CommandTiming&, std::int64_t) {}
-    void on_activate() {}
     void on_precharge(std::size_t, const Bursts&, const device::CommandTiming&, std::int64_t) {}
     void on_refresh() {}
-    void on_column_command(bool) {}
+    void on_passive_column() {}
 
   private:
     Choice choice_;

@@ -1,7 +1,8 @@
 // First ready, first come first served (Rixner et al., ISCA 2000): of the commands that can go
 // first the oldest burst's, row hits before older bursts of their bank, but only so often.
 //
-// It plans the next column command, ACT and PRE and keeps each plan while nothing changes it.
+// It plans the next column command, ACT and PRE and keeps each plan while nothing changes it. One
+// that has been carried out lies behind the end of its own command on the bus: it is made anew.
 // Bursts of the direction not being served go too where a row has been opened for them.
 #pragma once
 
@@ -29,22 +30,16 @@ class FrFcfs {
     }
     void on_step(const Step& step, const Bursts& bursts, const device::CommandTiming& timing,
                  std::int64_t now);
-    void on_activate() { activate_plan_.drop(); }
     void on_precharge(std::size_t bank, const Bursts& bursts, const device::CommandTiming& timing,
                       std::int64_t now) {
-        precharge_plan_.drop();
+        precharge_plan_.drop();  // which comes tPPD later, whoever wanted this row closed
         if ((row_banks(bursts) >> bank & 1) != 0) {
             offer(activate_plan_, device::Command::Activate, bursts.active().ages[bank], timing,
                   now);
         }
     }
     void on_refresh() { drop_row_plans(); }
-    void on_column_command(bool passive) {
-        column_plan_.drop();
-        if (passive) {
-            drop_row_plans();  // the active direction may close the row now
-        }
-    }
+    void on_passive_column() { drop_row_plans(); }  // the active direction may close the row now
 
   private:
     // A further command may be the one to go next.

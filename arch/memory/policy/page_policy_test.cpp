@@ -107,5 +107,16 @@ TEST(AdaptivePage, StaysWithinASixteenthAndSixteenTimesOfWhereItBegan) {
     EXPECT_EQ(policy.idle_limit(kOther), 320 * 16);
 }
 
+// A sixteenth of it would be none.
+TEST(AdaptivePage, LeavesARowOpenForACycleAtLeast) {
+    device::ControllerConfig config;
+    config.page_timeout = base::Cycles{8};
+    AdaptivePage policy{config};
+    for (int i = 0; i < 100; ++i) {
+        policy.on_conflict(kBank);
+    }
+    EXPECT_EQ(policy.idle_limit(kBank), 1);
+}
+
 }  // namespace
 }  // namespace tilesim::arch::memory::policy

@@ -56,5 +56,26 @@ TEST(AllBankRefresh, RanksTakeTurns) {
     EXPECT_EQ((AllBankRefresh{config, 0}.round().interval), 3898 / 2);
 }
 
+TEST(RefreshPolicies, OnlyARefreshOfTheWholeChannelLeavesNothingElseToDo) {
+    device::MemoryConfig config = two_channels();
+    config.timing.tRFC_pb = base::Cycles{101};
+    EXPECT_TRUE((AllBankRefresh{config, 0}.round().alone));
+    EXPECT_FALSE((PerBankRefresh{config, 0}.round().alone));
+    EXPECT_EQ((AllBankRefresh{config, 0}.round().length), 295);
+    EXPECT_EQ((PerBankRefresh{config, 0}.round().length), 101);
+    config.bank_groups = 4;
+    config.ranks = 2;
+    EXPECT_FALSE((AllBankRefresh{config, 0}.round().alone));
+}
+
+// Of the rounds' own: 3898 CK for 32 banks.
+TEST(PartialRefresh, ChannelsShareOutTheIntervalOfARound) {
+    EXPECT_EQ((PerBankRefresh{two_channels(), 0}.first()), 3898 / 32 / 2);
+    EXPECT_EQ((PerBankRefresh{two_channels(), 1}.first()), 3898 / 32);
+    device::MemoryConfig config = two_channels();
+    config.controller.refresh_first = base::Cycles{777};
+    EXPECT_EQ((PerBankRefresh{config, 1}.first()), 777);
+}
+
 }  // namespace
 }  // namespace tilesim::arch::memory::policy
