@@ -203,9 +203,7 @@ class DeviceUse {
         vectors_worked_on_ = vectors_worked_on_ || matvec || kernel.kind == KernelKind::Vector;
         matvecs_ = matvecs_ || matvec;
         sums_ = sums_ || matvec ||
-                (kernel.kind == KernelKind::Vector &&
-                 (kernel.operation == program::VectorOperation::RmsNorm ||
-                  kernel.operation == program::VectorOperation::Softmax));
+                (kernel.kind == KernelKind::Vector && program::sums_rows(kernel.operation));
     }
     // Whether a load slot more or less changes the kernel's time.
     bool feels_slots(const program::Kernel& kernel) const {

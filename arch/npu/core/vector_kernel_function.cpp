@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <numeric>
 #include <type_traits>
 
 #include "arch/base/check.hpp"
@@ -92,9 +94,20 @@ std::int64_t dot(const Kernel& kernel, std::span<const std::byte> row,
     return sum;
 }
 
+float sigmoid(float x) {
+    return 1.0F / (1.0F + std::exp(-x));
+}
+
+float mean_square(std::span<const float> row) {
+    return std::inner_product(row.begin(), row.end(), row.begin(), 0.0F) /
+           static_cast<float>(row.size());
+}
+
 // One row; `a` and `b` as floats.
 void work_on_row(VectorOperation operation, std::span<float> a, std::span<const float> b) {
     constexpr float kSmall = 1e-5F;
+    constexpr float kGelu = 1.5957691F;  // 2 sqrt(2 / pi), Hendrycks and Gimpel (2016)
+    constexpr float kGeluCube = 0.044715F;
     switch (operation) {
         case VectorOperation::Add:
             std::transform(a.begin(), a.end(), b.begin(), a.begin(), std::plus<>{});
@@ -104,17 +117,46 @@ void work_on_row(VectorOperation operation, std::span<float> a, std::span<const 
             return;
         case VectorOperation::Silu:
             for (float& x : a) {
-                x = x / (1.0F + std::exp(-x));
+                x = x * sigmoid(x);
             }
             return;
-        case VectorOperation::RmsNorm: {
-            float squares = 0;
-            for (const float x : a) {
-                squares += x * x;
+        case VectorOperation::Relu:
+            for (float& x : a) {
+                x = std::max(x, 0.0F);
             }
-            const float scale = 1.0F / std::sqrt(squares / static_cast<float>(a.size()) + kSmall);
+            return;
+        case VectorOperation::Sigmoid:
+            for (float& x : a) {
+                x = sigmoid(x);
+            }
+            return;
+        case VectorOperation::Tanh:
+            for (float& x : a) {
+                x = 2.0F * sigmoid(2.0F * x) - 1.0F;
+            }
+            return;
+        case VectorOperation::Gelu:
+            for (float& x : a) {
+                x = x * sigmoid(kGelu * (x + kGeluCube * x * x * x));
+            }
+            return;
+        case VectorOperation::RmsNorm:
+        case VectorOperation::UnweightedRmsNorm: {
+            const float scale = 1.0F / std::sqrt(mean_square(a) + kSmall);
             for (Size i = 0; i < a.size(); ++i) {
-                a[i] = a[i] * scale * b[i];
+                a[i] = a[i] * scale * (b.empty() ? 1.0F : b[i]);
+            }
+            return;
+        }
+        case VectorOperation::LayerNorm: {
+            const float mean =
+                std::accumulate(a.begin(), a.end(), 0.0F) / static_cast<float>(a.size());
+            for (float& x : a) {
+                x -= mean;
+            }
+            const float scale = 1.0F / std::sqrt(mean_square(a) + kSmall);
+            for (float& x : a) {
+                x *= scale;
             }
             return;
         }
@@ -138,6 +180,7 @@ void work_on_row(VectorOperation operation, std::span<float> a, std::span<const 
                 a[i + 1] = x * b[i + 1] + y * b[i];
             }
             return;
+        case VectorOperation::Copy:
         case VectorOperation::Dequantise:
         case VectorOperation::Cast:
             return;

@@ -96,6 +96,29 @@ TEST(VectorKernelFunction, ARowIsNormalisedByTheRootOfItsMeanSquare) {
     EXPECT_NEAR(rows[2], 6 / std::sqrt(50.0), 1e-5);
 }
 
+TEST(VectorKernelFunction, ActivationsAreThoseOfTheirDefinitions) {
+    EXPECT_EQ(worked(VectorOperation::Copy, 1, {-2, 3}, {}), (std::vector<float>{-2, 3}));
+    EXPECT_EQ(worked(VectorOperation::Relu, 1, {-2, 3}, {}), (std::vector<float>{0, 3}));
+    EXPECT_NEAR(worked(VectorOperation::Sigmoid, 1, {2}, {})[0], 1 / (1 + std::exp(-2.0)), 1e-6);
+    EXPECT_NEAR(worked(VectorOperation::Tanh, 1, {-0.5F}, {})[0], std::tanh(-0.5), 1e-6);
+    // 1 and its cube: 0.5 (1 + tanh(0.7979 x 1.0447)) = 0.8412.
+    EXPECT_NEAR(worked(VectorOperation::Gelu, 1, {1}, {})[0], 0.8412, 1e-4);
+    EXPECT_NEAR(worked(VectorOperation::Gelu, 1, {-2}, {})[0], -0.0454, 1e-4);
+}
+
+TEST(VectorKernelFunction, ALayerIsNormalisedToNoMeanAndADeviationOfOne) {
+    // Mean 5, deviations -4, 0 and 4: their mean square is 32 / 3.
+    const auto row = worked(VectorOperation::LayerNorm, 1, {1, 5, 9}, {});
+    EXPECT_NEAR(row[0], -4 / std::sqrt(32.0 / 3), 1e-5);
+    EXPECT_EQ(row[1], 0);
+    EXPECT_NEAR(row[2], 4 / std::sqrt(32.0 / 3), 1e-5);
+}
+
+TEST(VectorKernelFunction, ARowIsNormalisedWithoutWeightsToo) {
+    EXPECT_NEAR(worked(VectorOperation::UnweightedRmsNorm, 1, {3, 4}, {})[1], 4 / std::sqrt(12.5),
+                1e-5);
+}
+
 TEST(VectorKernelFunction, SoftmaxOfARowAddsUpToOne) {
     const auto row = worked(VectorOperation::Softmax, 1, {1, 2, 4}, {});
     const float sum = std::exp(1.0F) + std::exp(2.0F) + std::exp(4.0F);

@@ -145,17 +145,31 @@ KernelCycles VectorKernelTiming::vector(const Kernel& kernel) const {
         case VectorOperation::Add:
         case VectorOperation::Multiply:
         case VectorOperation::Cast:
+        case VectorOperation::Copy:
+        case VectorOperation::Relu:
             return all(pass(1, a + b, c));
+        case VectorOperation::Sigmoid:  // a product, an exponential, an addition, a reciprocal
+            return all(pass(5, a, c));
+        case VectorOperation::Tanh:  // of which twice, less one
         case VectorOperation::Silu:  // two products, an exponential, an addition, a reciprocal
             return all(pass(6, a, c));
+        case VectorOperation::Gelu:  // A * A, a sum of products and its product by A, then as Silu
+            return all(pass(9, a, c));
         case VectorOperation::Rope:  // two products and two sums of products, two shuffles
             return all(pass(4, a + b, c));
         case VectorOperation::Dequantise:  // unpacked, converted, multiplied
             return all(pass(3, a, c));
-        case VectorOperation::RmsNorm: {
+        case VectorOperation::RmsNorm:
+        case VectorOperation::UnweightedRmsNorm: {
             KernelCycles row =
-                loop(kernel.n, pass(1, a, 0, true)) + loop(kernel.n, pass(2, a + b, c));
+                loop(kernel.n, pass(1, a, 0, true)) + loop(kernel.n, pass(b > 0 ? 2 : 1, a + b, c));
             row.loop_extra += reduction(lanes) + reciprocal;
+            return row * kernel.m;
+        }
+        case VectorOperation::LayerNorm: {
+            // The sums of elements and of their squares; a difference and a product.
+            KernelCycles row = loop(kernel.n, pass(2, a, 0, true)) + loop(kernel.n, pass(2, a, c));
+            row.loop_extra += reduction(lanes) * 2 + reciprocal;
             return row * kernel.m;
         }
         case VectorOperation::Softmax: {

@@ -92,6 +92,11 @@ TEST(VectorKernelTiming, ElementsTakeTheirLoadsStoresOrInstructions) {
     config.store_width = base::BytesPerCycle{64};
     EXPECT_EQ(total(config, vector(Cast, 1, 12)), 3 * 1 + kFillDrain);  // one operand: two loads
     EXPECT_EQ(total(config, vector(Silu, 1, 12)), 3 * 6 + kFillDrain);
+    EXPECT_EQ(total(config, vector(Copy, 1, 12)), 3 * 1 + kFillDrain);
+    EXPECT_EQ(total(config, vector(Relu, 1, 12)), 3 * 1 + kFillDrain);
+    EXPECT_EQ(total(config, vector(Sigmoid, 1, 12)), 3 * 5 + kFillDrain);
+    EXPECT_EQ(total(config, vector(Tanh, 1, 12)), 3 * 6 + kFillDrain);
+    EXPECT_EQ(total(config, vector(Gelu, 1, 12)), 3 * 9 + kFillDrain);
     EXPECT_EQ(total(config, vector(Rope, 1, 12)), 3 * 4 + kFillDrain);
     EXPECT_EQ(total(config, vector(Dequantise, 1, 12)), 3 * 3 + kFillDrain);
 }
@@ -107,6 +112,24 @@ TEST(VectorKernelTiming, RowsThatAreNormalisedArePassedTwiceAndSummed) {
     // Squares wait for their sum (3); then two instructions, 16 B of loads (2), two stores.
     EXPECT_EQ(total(sample(), vector(program::VectorOperation::RmsNorm, 2, 12)),
               2 * (3 * 3 + 3 * 2 + 2 * kFillDrain + kReduction + kReciprocal));
+}
+
+TEST(VectorKernelTiming, WeightsOfANormalisationTakeAnInstructionAndTheirLoads) {
+    KernelConfig config = sample();
+    config.store_width = base::BytesPerCycle{64};
+    // The second pass: one instruction, 8 B of loads in two slots.
+    EXPECT_EQ(total(config, vector(program::VectorOperation::UnweightedRmsNorm, 2, 12)),
+              2 * (3 * 3 + 3 * 1 + 2 * kFillDrain + kReduction + kReciprocal));
+}
+
+TEST(VectorKernelTiming, ALayerIsNormalisedByTwoSums) {
+    KernelConfig config = sample();
+    config.vector_interval = base::Cycles{1};  // two instructions bind
+    EXPECT_EQ(total(config, vector(program::VectorOperation::LayerNorm, 2, 12)),
+              2 * (3 * 2 + 3 * 2 + 2 * kFillDrain + 2 * kReduction + kReciprocal));
+    config.vector_interval = base::Cycles{5};
+    EXPECT_EQ(total(config, vector(program::VectorOperation::LayerNorm, 1, 12)),
+              3 * 5 + 3 * 2 + 2 * kFillDrain + 2 * kReduction + kReciprocal);
 }
 
 TEST(VectorKernelTiming, SoftmaxPassesARowThreeTimes) {

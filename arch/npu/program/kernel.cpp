@@ -39,6 +39,18 @@ bool has_second_operand(VectorOperation operation) {
     }
 }
 
+bool sums_rows(VectorOperation operation) {
+    switch (operation) {
+        case VectorOperation::RmsNorm:
+        case VectorOperation::UnweightedRmsNorm:
+        case VectorOperation::LayerNorm:
+        case VectorOperation::Softmax:
+            return true;
+        default:
+            return false;
+    }
+}
+
 std::int64_t row_bytes(const Kernel& kernel, std::int64_t elements) {
     const std::int64_t scales =
         kernel.scale_block > 0 ? base::ceil_div(elements, kernel.scale_block) * kScaleBits : 0;

@@ -48,20 +48,34 @@ std::string_view name_of(KernelKind kind);
 
 // What a Vector kernel does with m rows of n elements.
 enum class VectorOperation {
-    Add,         // A + B
-    Multiply,    // A * B
-    Silu,        // A / (1 + exp(-A))
-    RmsNorm,     // A / sqrt(mean of A * A), row by row, times B (one row)
-    Softmax,     // exp(A - greatest A) / their sum, row by row
-    Rope,        // pairs of A turned by the angles whose cosines and sines are B's pairs
-    Dequantise,  // integers times the scale factors that follow each row of A
-    Cast,        // A in C's type
+    Add,                // A + B
+    Multiply,           // A * B
+    Silu,               // A / (1 + exp(-A))
+    Copy,               // A
+    Relu,               // A, 0 where it is negative
+    Sigmoid,            // 1 / (1 + exp(-A))
+    Tanh,               // (1 - exp(-2 A)) / (1 + exp(-2 A))
+    Gelu,               // A / (1 + exp(-1.596 (A + 0.0447 A^3))), Hendrycks and Gimpel's form of it
+    RmsNorm,            // A / sqrt(mean of A * A), row by row, times B (one row)
+    UnweightedRmsNorm,  // the same without B
+    LayerNorm,          // (A - its mean) / its standard deviation, row by row
+    Softmax,            // exp(A - greatest A) / their sum, row by row
+    Rope,               // pairs of A turned by the angles whose cosines and sines are B's pairs
+    Dequantise,         // integers times the scale factors that follow each row of A
+    Cast,               // A in C's type
 };
 inline const std::vector<std::pair<std::string_view, VectorOperation>> kVectorOperations{
     {"add", VectorOperation::Add},
     {"multiply", VectorOperation::Multiply},
     {"silu", VectorOperation::Silu},
+    {"copy", VectorOperation::Copy},
+    {"relu", VectorOperation::Relu},
+    {"sigmoid", VectorOperation::Sigmoid},
+    {"tanh", VectorOperation::Tanh},
+    {"gelu", VectorOperation::Gelu},
     {"rms_norm", VectorOperation::RmsNorm},
+    {"unweighted_rms_norm", VectorOperation::UnweightedRmsNorm},
+    {"layer_norm", VectorOperation::LayerNorm},
     {"softmax", VectorOperation::Softmax},
     {"rope", VectorOperation::Rope},
     {"dequantise", VectorOperation::Dequantise},
@@ -69,6 +83,8 @@ inline const std::vector<std::pair<std::string_view, VectorOperation>> kVectorOp
 std::string_view name_of(VectorOperation operation);
 // Whether it reads a B.
 bool has_second_operand(VectorOperation operation);
+// Whether an element of C depends on all of A's row.
+bool sums_rows(VectorOperation operation);
 
 struct Kernel {
     std::string name;

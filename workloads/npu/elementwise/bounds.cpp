@@ -19,16 +19,17 @@ GemmBounds bounds_of(const ElementwiseProblem& problem, const ElementwiseMapping
     const auto call =
         static_cast<double>(timing.cycles(kernel_of(problem, map.rows_per_call)).total().count());
     const auto rows = static_cast<double>(map.rows_per_call);
-    const std::int64_t b = problem.keeps_b() ? 0 : row.b;
+    const double b =
+        problem.keeps_b() ? 0 : static_cast<double>(row.b) / static_cast<double>(problem.heads);
     GemmBounds bounds;
     bounds.compute_ns = calls * call * cycle_ns;
-    bounds.stream_ns =
-        calls * rows * static_cast<double>(std::max({row.a, b, row.c})) / stream_bytes * cycle_ns;
-    const std::int64_t columns = map.columns_of(config);
-    const double read = calls * rows * static_cast<double>(columns * (row.a + b));
-    const double written = calls * rows * static_cast<double>(columns * row.c);
+    bounds.stream_ns = calls * rows * static_cast<double>(std::max(row.a, row.c)) / stream_bytes *
+                       cycle_ns;  // of B there is no more than of A or C
+    const double all_rows = calls * rows * static_cast<double>(map.cores_of(config));
+    const double read = all_rows * (static_cast<double>(row.a) + b);
+    const double written = all_rows * static_cast<double>(row.c);
     bounds.dram_bytes = read + written;
-    bounds.memory_ns = path.least_ns(config.shim, {read, written, columns});
+    bounds.memory_ns = path.least_ns(config.shim, {read, written, map.columns_of(config)});
     return bounds;
 }
 

@@ -23,21 +23,22 @@ using program::Direction;
 
 namespace {
 
-constexpr std::int64_t kA = 0, kB = 1, kC = 0;  // channels of shims and cores
+constexpr std::int64_t kA = 0, kB = 1, kC = 0;  // channels of cores
 constexpr std::int64_t kCallsParameter = 0;     // of a core
 
 class Lowering {
   public:
     Lowering(const ElementwiseProblem& problem, const ElementwiseMapping& map,
              const NpuConfig& config)
-        : problem_(problem),
+        : problem_(as_called(problem, map)),
           map_(map),
           config_(config),
           columns_(config),
-          row_(row_bytes(problem)),
-          places_(*place_in_core(core_buffers(problem, map), config.core)) {
-        result_.calls = calls_of(problem, map, config);
-        result_.padded_m = result_.calls * map.rows_per_call * map.columns_of(config);
+          operands_(problem_.has_b() ? 2 : 1),
+          row_(row_bytes(problem_)),
+          places_(*place_in_core(core_buffers(problem_, map), config.core)) {
+        result_.calls = calls_of(problem_, map, config);
+        result_.padded_m = result_.calls * map.rows_per_call * map.cores_of(config);
     }
 
     LoweredElementwise lower() {
@@ -45,7 +46,7 @@ class Lowering {
             fmt::format("{}_{}x{}", name_of(problem_.operation), problem_.m, problem_.n);
         std::vector<Argument> arguments{{"A", result_.padded_m * row_.a}};
         if (problem_.has_b()) {
-            arguments.push_back({"B", problem_.keeps_b() ? row_.b : result_.padded_m * row_.b});
+            arguments.push_back({"B", problem_.b_rows(result_.padded_m) * row_.b});
         }
         arguments.push_back({"C", result_.padded_m * row_.c});
         place_arguments(program_, arguments);
@@ -57,15 +58,20 @@ class Lowering {
         }
         program_.kernels = {std::move(kernel)};
         for (std::int64_t column = 0; column < map_.columns_of(config_); ++column) {
-            const program::TileCoordinate core{columns_[column], 1 + config_.memory_rows};
-            lower_core(core);
-            route({columns_[column], 0}, core);
+            for (std::int64_t index = 0; index < map_.cores; ++index) {
+                const program::TileCoordinate core{columns_[column],
+                                                   1 + config_.memory_rows + index};
+                lower_core(core);
+                route({columns_[column], 0}, core, index);
+            }
         }
-        start_cores(program_, {result_.calls}, go_locks_);
+        start_cores(program_, {result_.calls / problem_.heads}, go_locks_);
         for (std::int64_t column = 0; column < map_.columns_of(config_); ++column) {
             move_rows(column);
         }
-        wait_for_columns(program_.sequence, columns_, map_.columns_of(config_), kC);
+        for (std::int64_t index = 0; index < map_.cores; ++index) {
+            wait_for_columns(program_.sequence, columns_, map_.columns_of(config_), index);
+        }
         result_.program = std::move(program_);
         return std::move(result_);
     }
@@ -100,6 +106,22 @@ class Lowering {
         program_.cores.push_back(core_program(tile, a, b, c));
     }
 
+    static std::vector<program::CoreOp> call_with_locks(const program::CallOp& call, const Fifo& a,
+                                                        const Fifo& c, const Fifo* b = nullptr) {
+        std::vector<program::CoreOp> steps{{program::AcquireOp{c.locks.take_free()}},
+                                           {program::AcquireOp{a.locks.take_full()}}};
+        if (b != nullptr) {
+            steps.push_back({program::AcquireOp{b->locks.take_full()}});
+        }
+        steps.push_back({call});
+        steps.push_back({program::ReleaseOp{a.locks.give_free()}});
+        if (b != nullptr) {
+            steps.push_back({program::ReleaseOp{b->locks.give_free()}});
+        }
+        steps.push_back({program::ReleaseOp{c.locks.give_full()}});
+        return steps;
+    }
+
     program::CoreProgram core_program(program::TileCoordinate tile, const Fifo& a, const Fifo& b,
                                       const Fifo& c) const {
         program::CoreProgram core;
@@ -113,18 +135,21 @@ class Lowering {
         }
         program::LoopOp calls;
         calls.parameter = kCallsParameter;
-        calls.body = {{program::AcquireOp{c.locks.take_free()}},
-                      {program::AcquireOp{a.locks.take_full()}}};
-        if (streams_b) {
-            calls.body.push_back({program::AcquireOp{b.locks.take_full()}});
+        if (problem_.heads > 1) {  // all but the last, with which B moves on
+            program::LoopOp others;
+            others.count = problem_.heads - 1;
+            others.body = call_with_locks(call, a, c);
+            calls.body = {{program::AcquireOp{b.locks.take_full()}}, {others}};
             call.advance.push_back(2);
-        }
-        calls.body.push_back({call});
-        calls.body.push_back({program::ReleaseOp{a.locks.give_free()}});
-        if (streams_b) {
+            const auto last = call_with_locks(call, a, c);
+            calls.body.insert(calls.body.end(), last.begin(), last.end());
             calls.body.push_back({program::ReleaseOp{b.locks.give_free()}});
+        } else if (streams_b) {
+            call.advance.push_back(2);
+            calls.body = call_with_locks(call, a, c, &b);
+        } else {
+            calls.body = call_with_locks(call, a, c);
         }
-        calls.body.push_back({program::ReleaseOp{c.locks.give_full()}});
         core.script = {{program::AcquireOp{{go_locks_.back(), -1}}}};
         if (problem_.keeps_b()) {
             core.script.push_back({program::AcquireOp{b.locks.take_full()}});
@@ -133,37 +158,46 @@ class Lowering {
         return core;
     }
 
-    void route(program::TileCoordinate shim, program::TileCoordinate core) {
-        add_route(program_, fmt::format("a_{}", shim.column), sends(shim, kA), {takes(core, kA)});
+    // Between a shim's channels for the core of that index in its column, and the core.
+    void route(program::TileCoordinate shim, program::TileCoordinate core, std::int64_t index) {
+        const auto name = [&](const char* operand) {
+            return fmt::format("{}_{}_{}", operand, core.column, core.row);
+        };
+        const std::int64_t first = index * operands_;
+        add_route(program_, name("a"), sends(shim, first + kA), {takes(core, kA)});
         if (problem_.has_b()) {
-            add_route(program_, fmt::format("b_{}", shim.column), sends(shim, kB),
-                      {takes(core, kB)});
+            add_route(program_, name("b"), sends(shim, first + kB), {takes(core, kB)});
         }
-        add_route(program_, fmt::format("c_{}", shim.column), sends(core, kC), {takes(shim, kC)});
+        add_route(program_, name("c"), sends(core, kC), {takes(shim, index)});
     }
 
     void move_rows(std::int64_t column) {
         const program::TileCoordinate shim{columns_[column], 0};
         const std::int64_t rows = result_.calls * map_.rows_per_call;
-        const std::int64_t first = column * rows;
         std::int64_t id = 0;
         const auto push = [&](program::ChannelId channel, std::int64_t argument, std::int64_t from,
                               std::int64_t bytes) {
             write_and_push(program_.sequence, channel,
                            shim_descriptor(id++, argument, words_for(from), words_for(bytes)));
         };
-        if (problem_.has_b()) {
-            push(sends(shim, kB), 1, problem_.keeps_b() ? 0 : first * row_.b,
-                 problem_.keeps_b() ? row_.b : rows * row_.b);
+        for (std::int64_t index = 0; index < map_.cores; ++index) {
+            const std::int64_t first = (column * map_.cores + index) * rows;
+            const std::int64_t channel = index * operands_;
+            if (problem_.has_b()) {
+                push(sends(shim, channel + kB), 1,
+                     problem_.keeps_b() ? 0 : first / problem_.heads * row_.b,
+                     problem_.b_rows(rows) * row_.b);
+            }
+            push(sends(shim, channel + kA), 0, first * row_.a, rows * row_.a);
+            push(takes(shim, index), operands_, first * row_.c, rows * row_.c);
         }
-        push(sends(shim, kA), 0, first * row_.a, rows * row_.a);
-        push(takes(shim, kC), problem_.has_b() ? 2 : 1, first * row_.c, rows * row_.c);
     }
 
-    const ElementwiseProblem& problem_;
+    const ElementwiseProblem problem_;
     const ElementwiseMapping& map_;
     const NpuConfig& config_;
     ShimColumns columns_;  // where they lie on the array
+    const std::int64_t operands_;
     RowBytes row_;
     std::vector<std::int64_t> places_;
     LoweredElementwise result_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numbers>
 #include <numeric>
 #include <vector>
 
@@ -48,10 +49,26 @@ double expected(VectorOperation operation, const std::vector<double>& a,
             return x * static_cast<double>(b[i]);
         case VectorOperation::Silu:
             return x * (1 + std::tanh(x / 2)) / 2;
-        case VectorOperation::RmsNorm: {
+        case VectorOperation::Relu:
+            return x > 0 ? x : 0;
+        case VectorOperation::Sigmoid:
+            return (1 + std::tanh(x / 2)) / 2;
+        case VectorOperation::Tanh:
+            return std::tanh(x);
+        case VectorOperation::Gelu:
+            return x / 2 *
+                   (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+        case VectorOperation::RmsNorm:
+        case VectorOperation::UnweightedRmsNorm: {
             const double squares = std::inner_product(a.begin(), a.end(), a.begin(), 0.0);
-            return x * static_cast<double>(b[i]) /
+            return x * (b.empty() ? 1 : static_cast<double>(b[i])) /
                    std::sqrt(squares / static_cast<double>(a.size()) + 1e-5);
+        }
+        case VectorOperation::LayerNorm: {
+            const auto n = static_cast<double>(a.size());
+            const double mean = std::accumulate(a.begin(), a.end(), 0.0) / n;
+            const double squares = std::inner_product(a.begin(), a.end(), a.begin(), 0.0);
+            return (x - mean) / std::sqrt(squares / n - mean * mean + 1e-5);
         }
         case VectorOperation::Softmax: {
             double sum = 0;
@@ -67,6 +84,7 @@ double expected(VectorOperation operation, const std::vector<double>& a,
             return i == first ? a[first] * cosine - a[first + 1] * sine
                               : a[first] * sine + a[first + 1] * cosine;
         }
+        case VectorOperation::Copy:
         case VectorOperation::Dequantise:
         case VectorOperation::Cast:
             return x;
@@ -113,7 +131,7 @@ void fill_operands(const ElementwiseProblem& problem, const LoweredElementwise& 
         }
     }
     if (problem.has_b()) {
-        fill(arguments[1].address, problem.b(), problem.keeps_b() ? row.b : problem.m * row.b);
+        fill(arguments[1].address, problem.b(), problem.b_rows(problem.m) * row.b);
     }
 }
 
@@ -125,11 +143,12 @@ ProductCheck check_result(const ElementwiseProblem& problem, const LoweredElemen
     check.method = "every element, within its type's rounding";
     for (std::int64_t m = 0; m < problem.m; ++m) {
         const auto a = row_of_a(problem, store, arguments[0].address + m * row.a);
-        const auto b =
-            problem.has_b()
-                ? read_floats(store, arguments[1].address + (problem.keeps_b() ? 0 : m * row.b),
-                              problem.b(), problem.n)
-                : std::vector<float>{};
+        const auto b = problem.has_b()
+                           ? read_floats(store,
+                                         arguments[1].address +
+                                             (problem.keeps_b() ? 0 : m / problem.heads * row.b),
+                                         problem.b(), problem.n)
+                           : std::vector<float>{};
         const auto c =
             read_floats(store, arguments.back().address + m * row.c, problem.c, problem.n);
         for (Size i = 0; i < c.size(); ++i, ++check.checked) {

@@ -54,7 +54,7 @@ class Elementwise final : public ProductDataflow<ElementwiseMapping> {
                 fmt::format("workload.elementwise: {}", problems_of(problem, {}, config).front()));
         }
         const auto cost = [&](const ElementwiseMapping& map) {
-            return expected_ns(problem, map, config, path_of(a_case.device));
+            return expected_ns(as_called(problem, map), map, config, path_of(a_case.device));
         };
         const auto best =
             std::min_element(mappings.begin(), mappings.end(),
@@ -77,13 +77,14 @@ class Elementwise final : public ProductDataflow<ElementwiseMapping> {
         auto lowered =
             std::make_shared<LoweredElementwise>(elementwise::lower(problem, map.keys, config));
         LoweredProduct product;
-        product.bounds = bounds_of(problem, map.keys, config, path_of(a_case.device));
-        product.padding_waste =
-            1.0 - static_cast<double>(problem.m) / static_cast<double>(lowered->padded_m);
+        const ElementwiseProblem called = as_called(problem, map.keys);
+        product.bounds = bounds_of(called, map.keys, config, path_of(a_case.device));
+        product.padding_waste = 1.0 - static_cast<double>(problem.m * problem.n) /
+                                          static_cast<double>(lowered->padded_m * called.n);
         product.kernel_cycles = map.kernel_cycles;
         product.summary =
             fmt::format("# padded to {} rows of {}; {} cores, {} kernel calls each\n",
-                        lowered->padded_m, problem.n, map.keys.columns_of(config), lowered->calls);
+                        lowered->padded_m, called.n, map.keys.cores_of(config), lowered->calls);
         product.contents = {[problem, lowered, seed = a_case.run.seed](auto& store, auto&) {
                                 fill_operands(problem, *lowered, seed, store);
                             },
@@ -99,10 +100,12 @@ class Elementwise final : public ProductDataflow<ElementwiseMapping> {
         const auto& config = a_case.device.get<NpuConfig>();
         std::vector<Candidate> list;
         for (const ElementwiseMapping& map : mappings_of(problem, config)) {
-            list.push_back(
-                {fmt::format("{} columns, {} rows a call", map.columns, map.rows_per_call),
-                 mapping_of(a_case, map), bounds_of(problem, map, config, path_of(a_case.device)),
-                 expected_ns(problem, map, config, path_of(a_case.device))});
+            const ElementwiseProblem called = as_called(problem, map);
+            list.push_back({fmt::format("{} columns of {} cores, {} rows of {} a call", map.columns,
+                                        map.cores, map.rows_per_call, called.n),
+                            mapping_of(a_case, map),
+                            bounds_of(called, map, config, path_of(a_case.device)),
+                            expected_ns(called, map, config, path_of(a_case.device))});
         }
         return list;
     }

@@ -1,5 +1,7 @@
 #include "workloads/npu/elementwise/elementwise_mapping.hpp"
 
+#include <algorithm>
+
 #include "arch/base/units.hpp"
 
 namespace tilesim::workloads::npu::elementwise {
@@ -9,8 +11,12 @@ using arch::npu::NpuConfig;
 
 void read_keys(arch::base::config::Node& node, ElementwiseMapping& map) {
     node.optional("columns", map.columns, {0, 64}, "columns of cores used; 0: all");
+    node.optional("cores", map.cores, {1, 8},
+                  "of a column, each with channels of its shim of its own");
     node.optional("rows_per_call", map.rows_per_call, {1, 1 << 16},
                   "rows of the operands a kernel call works on");
+    node.optional("elements_per_call", map.elements_per_call, {0, 1 << 20},
+                  "elements a kernel call works on, whatever row they are of; 0: whole rows");
     node.optional("buffers", map.buffers, {1, 4}, "of each operand, per core");
     node.optional("cast_lanes", map.cast_lanes, {0, 1024},
                   "elements of an iteration of the loop that casts, one iteration after the other; "
@@ -18,9 +24,19 @@ void read_keys(arch::base::config::Node& node, ElementwiseMapping& map) {
     node.done();
 }
 
+ElementwiseProblem as_called(ElementwiseProblem problem, const ElementwiseMapping& map) {
+    if (map.elements_per_call > 0) {
+        problem.m = ceil_div(problem.m * problem.n, map.elements_per_call);
+        problem.n = map.elements_per_call;
+    }
+    return problem;
+}
+
 std::int64_t calls_of(const ElementwiseProblem& problem, const ElementwiseMapping& map,
                       const NpuConfig& config) {
-    return ceil_div(problem.m, map.rows_per_call * map.columns_of(config));
+    // Rows that share a row of B are one core's.
+    const std::int64_t together = std::max(problem.heads, map.rows_per_call);
+    return ceil_div(problem.m, together * map.cores_of(config)) * together / map.rows_per_call;
 }
 
 std::vector<std::int64_t> core_buffers(const ElementwiseProblem& problem,

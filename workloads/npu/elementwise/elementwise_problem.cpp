@@ -18,11 +18,26 @@ void read_keys(arch::base::config::Node& node, ElementwiseProblem& problem) {
     node.optional("c", problem.c, kDataTypes, "type of the result");
     node.optional("scale_block", problem.scale_block, {0, 1 << 16},
                   "dequantise: elements that share a scale factor; 0: none");
+    node.optional("heads", problem.heads, {1, 1 << 16},
+                  "rope: consecutive rows that are turned by the same angles");
+    if (problem.heads > 1 && problem.operation != program::VectorOperation::Rope) {
+        node.error("heads", fmt::format("only rope has rows that share their angles, not {}",
+                                        name_of(problem.operation)));
+    }
     if (problem.operation == program::VectorOperation::Rope && problem.n % 2 != 0) {
         node.error("elements",
                    fmt::format("rope turns pairs of elements: must be even, got {}", problem.n));
     }
     node.done();
+}
+
+bool ElementwiseProblem::by_elements() const {
+    return !program::sums_rows(operation) && operation != program::VectorOperation::Rope &&
+           operation != program::VectorOperation::Dequantise;
+}
+
+std::int64_t ElementwiseProblem::b_rows(std::int64_t rows) const {
+    return keeps_b() ? 1 : arch::base::ceil_div(rows, heads);
 }
 
 program::Kernel kernel_of(const ElementwiseProblem& problem, std::int64_t rows) {

@@ -15,10 +15,15 @@ struct ElementwiseProblem {
     arch::npu::DataType a = arch::npu::DataType::Bf16;
     arch::npu::DataType c = arch::npu::DataType::Bf16;
     std::int64_t scale_block = 0;  // elements that share a scale factor; 0: none
+    std::int64_t heads = 1;        // rows of A that one row of B goes with
 
     bool has_b() const { return arch::npu::program::has_second_operand(operation); }
     // The same row of B goes with all of A's.
     bool keeps_b() const { return operation == arch::npu::program::VectorOperation::RmsNorm; }
+    // C's elements depend on those of A and B in their place alone, which lie one after the other.
+    bool by_elements() const;
+    // Rows of B in DRAM, to go with so many of A.
+    std::int64_t b_rows(std::int64_t rows) const;
     arch::npu::DataType b() const { return is_float(a) ? a : c; }
 };
 void read_keys(arch::base::config::Node& node, ElementwiseProblem& problem);

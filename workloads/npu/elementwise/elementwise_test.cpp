@@ -3,12 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+#include <utility>
 
 #include "arch/npu/check/ready_program.hpp"
+#include "arch/npu/core/kernel_timing.hpp"
 #include "workloads/npu/elementwise/elementwise_data.hpp"
 #include "workloads/npu/elementwise/expected_time.hpp"
 #include "workloads/npu/elementwise/mapping_problems.hpp"
+#include "workloads/npu/elementwise/mapping_search.hpp"
 #include "workloads/npu/program_run_testing.hpp"
 
 namespace tilesim::workloads::npu::elementwise {
@@ -80,6 +84,110 @@ TEST(Elementwise, EveryOperandIsMovedOnce) {
     // The weights go to each of the columns.
     EXPECT_EQ(run({VectorOperation::RmsNorm, 16, 64}, map).totals.bytes_read,
               16 * 64 * 2 + 4 * 64 * 2);
+}
+
+// A shim has two channels each way: two cores of a column get rows of their own.
+TEST(Elementwise, WhatHasOneOperandUsesTwoCoresOfAColumn) {
+    const ElementwiseProblem problem{VectorOperation::Silu, 13, 96};
+    ElementwiseMapping map;
+    map.columns = 3;
+    map.cores = 2;
+    std::set<std::pair<std::int64_t, std::int64_t>> tiles;
+    for (const auto& core : lower(problem, map, xdna2().npu).program.cores) {
+        tiles.insert({core.tile.column, core.tile.row});
+    }
+    using Tiles = std::set<std::pair<std::int64_t, std::int64_t>>;
+    EXPECT_EQ(tiles, (Tiles{{0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 2}, {2, 3}}));
+    const Outcome outcome = run(problem, map);
+    EXPECT_TRUE(outcome.check.match) << outcome.check.first_mismatch;
+    // 3 rows for each of 6 cores.
+    EXPECT_EQ(outcome.totals.bytes_read, 3 * 6 * 96 * 2);
+    map.cores = 3;
+    EXPECT_THAT(problems_of(problem, map, xdna2().npu),
+                testing::ElementsAre("a column's shim sends 1 operands to each of 3 cores on a "
+                                     "channel each, it has 2; use fewer cores of a column"));
+    map.cores = 5;
+    EXPECT_THAT(problems_of(problem, map, xdna2().npu),
+                testing::Contains("the mapping uses 5 cores of a column of 4"));
+    map.cores = 2;
+    EXPECT_THAT(problems_of({VectorOperation::Add, 13, 96}, map, xdna2().npu),
+                testing::ElementsAre(testing::HasSubstr("sends 2 operands to each of 2 cores")));
+}
+
+TEST(Elementwise, TwoCoresOfAColumnHalveWhatKernelsTake) {
+    const ElementwiseProblem problem{VectorOperation::Softmax, 640, 64};
+    ElementwiseMapping map;
+    map.columns = 1;
+    const std::int64_t one = run(problem, map).cycles;
+    map.cores = 2;
+    const std::int64_t two = run(problem, map).cycles;
+    // Half of the calls are the other core's, with their locks; its tasks come after the first's.
+    const auto kernel = arch::npu::core::KernelTiming(xdna2().npu.kernels)
+                            .cycles(kernel_of(problem, 1))
+                            .total()
+                            .count();
+    const auto& core = xdna2().npu.core;
+    const std::int64_t call = kernel + core.call_cycles.count() + 4 * core.lock_cycles.count();
+    EXPECT_LE(one - two, 320 * call);
+    EXPECT_GT(one - two, 320 * call * 85 / 100);
+}
+
+TEST(Elementwise, RowsOfOneTokenAreTurnedByTheSameAngles) {
+    for (const std::int64_t heads : {2, 4}) {
+        ElementwiseProblem problem{VectorOperation::Rope, 13, 96};
+        problem.heads = heads;
+        ElementwiseMapping map;
+        map.columns = 2;
+        const Outcome outcome = run(problem, map);
+        EXPECT_TRUE(outcome.check.match) << outcome.check.first_mismatch;
+        // Of 13 rows 7 pairs or 4 fours: 4 or 2 rows of angles for each column.
+        const std::int64_t angles = heads == 2 ? 4 : 2;
+        EXPECT_EQ(outcome.totals.bytes_read, 2 * angles * (heads + 1) * 96 * 2);
+        map.rows_per_call = 2;
+        EXPECT_THAT(problems_of(problem, map, xdna2().npu),
+                    testing::ElementsAre("rows that share their angles come one a call, not 2"));
+    }
+}
+
+TEST(Elementwise, ElementsAreCutWhateverRowTheyAreOf) {
+    for (const auto operation : {VectorOperation::Add, VectorOperation::Tanh}) {
+        const ElementwiseProblem problem{operation, 3, 1000};
+        ElementwiseMapping map;
+        map.columns = 2;
+        map.elements_per_call = 256;
+        const LoweredElementwise lowered = lower(problem, map, xdna2().npu);
+        EXPECT_EQ(lowered.calls, 6);  // 3000 elements are 12 calls
+        const Outcome outcome = run(problem, map);
+        EXPECT_TRUE(outcome.check.match) << outcome.check.first_mismatch;
+        EXPECT_EQ(outcome.check.checked, 3000);
+        map.rows_per_call = 2;
+        EXPECT_THAT(problems_of(problem, map, xdna2().npu),
+                    testing::ElementsAre("a call works on rows_per_call rows or on "
+                                         "elements_per_call elements; of rows there are 2"));
+    }
+    ElementwiseMapping map;
+    map.elements_per_call = 256;
+    for (const auto operation :
+         {VectorOperation::LayerNorm, VectorOperation::Softmax, VectorOperation::Rope}) {
+        EXPECT_THAT(problems_of({operation, 3, 1000}, map, xdna2().npu),
+                    testing::Contains(testing::HasSubstr("goes by rows")));
+    }
+}
+
+TEST(Elementwise, MappingsAreSearchedOverColumnsCoresAndPieces) {
+    const auto mappings = mappings_of({VectorOperation::Relu, 1, 65536}, xdna2().npu);
+    const auto has = [&](std::int64_t columns, std::int64_t cores, std::int64_t elements) {
+        return std::any_of(mappings.begin(), mappings.end(), [&](const ElementwiseMapping& map) {
+            return map.columns == columns && map.cores == cores &&
+                   map.elements_per_call == elements;
+        });
+    };
+    EXPECT_TRUE(has(8, 2, 4096));
+    EXPECT_FALSE(has(8, 2, 8192));  // 16 cores have 4096 each
+    EXPECT_TRUE(has(1, 1, 4096));
+    EXPECT_FALSE(has(1, 1, 8192));  // four buffers of 16 KiB, and a stack
+    EXPECT_TRUE(has(1, 2, 256));
+    EXPECT_FALSE(has(1, 2, 0));  // a row is 128 KiB
 }
 
 TEST(Elementwise, ACastWhoseIterationsDoNotOverlapTakesTheLatencyOfEach) {

@@ -11,8 +11,9 @@ namespace tilesim::workloads::npu::elementwise {
 
 using namespace arch::npu;
 
-std::vector<std::string> problems_of(const ElementwiseProblem& problem,
-                                     const ElementwiseMapping& map, const NpuConfig& config) {
+std::vector<std::string> problems_of(const ElementwiseProblem& whole, const ElementwiseMapping& map,
+                                     const NpuConfig& config) {
+    const ElementwiseProblem problem = as_called(whole, map);
     check::ProblemList problems;
     const std::string reason =
         core::KernelTiming(config.kernels).check(kernel_of(problem, map.rows_per_call));
@@ -23,11 +24,26 @@ std::vector<std::string> problems_of(const ElementwiseProblem& problem,
                      "the mapping uses {} columns, the array has {}{}", map.columns,
                      ShimColumns::count(config),
                      config.shim_columns.empty() ? "" : " with a shim DMA");
+    problems.require(map.elements_per_call == 0 || problem.by_elements(),
+                     "{} goes by rows, elements_per_call is for what goes by elements",
+                     name_of(problem.operation));
+    problems.require(map.elements_per_call == 0 || map.rows_per_call == 1,
+                     "a call works on rows_per_call rows or on elements_per_call elements; of rows "
+                     "there are {}",
+                     map.rows_per_call);
+    problems.require(problem.heads == 1 || map.rows_per_call == 1,
+                     "rows that share their angles come one a call, not {}", map.rows_per_call);
+    problems.require(map.cores <= config.core_rows, "the mapping uses {} cores of a column of {}",
+                     map.cores, config.core_rows);
     const RowBytes row = row_bytes(problem);
     const std::int64_t operands = problem.has_b() ? 2 : 1;
-    problems.require(std::min(config.shim_dma.channels, config.core_dma.channels) >= operands,
-                     "{} operands come on a stream each; shims and cores have {} and {} channels",
-                     operands, config.shim_dma.channels, config.core_dma.channels);
+    problems.require(config.core_dma.channels >= operands,
+                     "{} operands come on a stream each, cores have {} channels", operands,
+                     config.core_dma.channels);
+    problems.require(config.shim_dma.channels >= operands * map.cores,
+                     "a column's shim sends {} operands to each of {} cores on a channel each, it "
+                     "has {}; use fewer cores of a column",
+                     operands, map.cores, config.shim_dma.channels);
     for (const std::int64_t bytes :
          {map.rows_per_call * row.a, map.rows_per_call * row.b, map.rows_per_call * row.c}) {
         problems.require(bytes % kWordBytes == 0,
