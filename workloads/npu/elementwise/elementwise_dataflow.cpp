@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <utility>
 
+#include "workloads/default_mapping.hpp"
 #include "workloads/npu/elementwise/bounds.hpp"
 #include "workloads/npu/elementwise/elementwise.hpp"
 #include "workloads/npu/elementwise/elementwise_data.hpp"
@@ -45,22 +45,13 @@ class Elementwise final : public ProductDataflow<ElementwiseMapping> {
         return problem.find<ElementwiseProblem>() != nullptr && tile_fed(device);
     }
 
-    Choice choose(const Case& a_case, Runner&) const override {
-        const auto& problem = a_case.problem.get<ElementwiseProblem>();
-        const auto& config = a_case.device.get<NpuConfig>();
-        const auto mappings = mappings_of(problem, config);
-        if (mappings.empty()) {
-            throw arch::base::config::ConfigError(
-                fmt::format("workload.elementwise: {}", problems_of(problem, {}, config).front()));
-        }
-        const auto cost = [&](const ElementwiseMapping& map) {
-            return expected_ns(as_called(problem, map), map, config, path_of(a_case.device));
+    Choice choose(const Case& a_case, Runner& runner) const override {
+        const auto why = [&a_case] {
+            return problems_of(a_case.problem.get<ElementwiseProblem>(), {},
+                               a_case.device.get<NpuConfig>())
+                .front();
         };
-        const auto best =
-            std::min_element(mappings.begin(), mappings.end(),
-                             [&](const auto& a, const auto& b) { return cost(a) < cost(b); });
-        return {mapping_of(a_case, *best),
-                "no mapping given: the one expected to be fastest, see `mapping`"};
+        return best_expected(*this, a_case, runner, why);
     }
 
     std::vector<Refusal> refusals(const Case& a_case) const override {

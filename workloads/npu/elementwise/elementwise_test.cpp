@@ -188,6 +188,9 @@ TEST(Elementwise, MappingsAreSearchedOverColumnsCoresAndPieces) {
     EXPECT_FALSE(has(1, 1, 8192));  // four buffers of 16 KiB, and a stack
     EXPECT_TRUE(has(1, 2, 256));
     EXPECT_FALSE(has(1, 2, 0));  // a row is 128 KiB
+    // Of three elements, which are no whole words, there is a padded piece.
+    EXPECT_EQ(mappings_of({VectorOperation::Relu, 1, 3}, xdna2().npu).back().elements_per_call,
+              256);
 }
 
 TEST(Elementwise, ACastWhoseIterationsDoNotOverlapTakesTheLatencyOfEach) {

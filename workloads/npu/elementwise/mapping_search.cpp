@@ -1,5 +1,7 @@
 #include "workloads/npu/elementwise/mapping_search.hpp"
 
+#include <algorithm>
+
 #include "arch/base/units.hpp"
 #include "workloads/npu/elementwise/mapping_problems.hpp"
 
@@ -37,11 +39,13 @@ std::vector<ElementwiseMapping> mappings_of(const ElementwiseProblem& problem,
                 }
             }
             map.rows_per_call = 1;
-            const std::int64_t elements =
-                problem.by_elements() ? of_a_core(problem.m * problem.n) : 0;
+            if (!problem.by_elements()) {
+                continue;
+            }
+            const std::int64_t elements = of_a_core(problem.m * problem.n);
             for (std::int64_t of_call = kMostElements; of_call >= kFewestElements; of_call /= 2) {
-                map.elements_per_call = of_call;
-                if (of_call <= elements) {
+                if (of_call <= std::max(elements, kFewestElements)) {
+                    map.elements_per_call = of_call;
                     add(map);
                 }
             }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "arch/npu/core/kernel_timing.hpp"
+#include "workloads/default_mapping.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/gemv.hpp"
 #include "workloads/npu/gemv/bounds.hpp"
@@ -57,10 +58,16 @@ class Gemv final : public ProductDataflow<GemvMapping> {
                 why_no_kernel(problem, device).empty());
     }
 
-    Choice choose(const Case& a_case, Runner&) const override {
-        return {mapping_of(a_case,
-                           choose_mapping(problem_of(a_case.problem),
-                                          a_case.device.get<NpuConfig>(), path_of(a_case.device))),
+    // Of a small product the start and the end, which no estimate knows well, are more, and a
+    // simulation is soon over.
+    Choice choose(const Case& a_case, Runner& runner) const override {
+        constexpr double kSmallMacs = 1 << 22;
+        const MatrixVector problem = problem_of(a_case.problem);
+        const auto& config = a_case.device.get<NpuConfig>();
+        if (problem.macs() <= kSmallMacs && !mappings_of(problem, config).empty()) {
+            return best_expected(*this, a_case, runner);
+        }
+        return {mapping_of(a_case, choose_mapping(problem, config, path_of(a_case.device))),
                 "no mapping given: a matrix-vector one, expected to be fastest, see `mapping`"};
     }
 
