@@ -132,6 +132,13 @@ TEST(BadInput, WhatADataflowCannotTakeIsSaidWithItsPlace) {
          "accumulate: int16 would fit; scale_block: 0 would fit"},
         {"device: xdna2\nworkload: {elementwise: {operation: rope, rows: 2, elements: 5}}\n",
          ":2:62: workload.elementwise.elements: rope turns pairs"},
+        {"device: xdna2\nworkload: {elementwise: {operation: add, elements: 4, heads: 2}}\n",
+         ":2:62: workload.elementwise.heads: only rope has rows"},
+        {"device: xdna2\nworkload: {elementwise: {operation: rope, rows: 3, elements: 4, heads: "
+         "2}}\n",
+         ":2:72: workload.elementwise.heads: must divide the 3 rows"},
+        {"device: xdna2\nworkload: {elementwise: {operation: copy, elements: 4, scale_block: 4}}\n",
+         ":2:69: workload.elementwise.scale_block: only dequantise has"},
         {"device: sapphire_rapids\n"
          "workload: {gemm: {M: 64, K: 64, N: 64, a: int8, b: int8, c: int32}}\n"
          "mapping: {amx: {data_in: registers}}\nrun: {functional: true}\n",

@@ -23,6 +23,13 @@ void read_keys(arch::base::config::Node& node, ElementwiseProblem& problem) {
     if (problem.heads > 1 && problem.operation != program::VectorOperation::Rope) {
         node.error("heads", fmt::format("only rope has rows that share their angles, not {}",
                                         name_of(problem.operation)));
+    } else if (problem.m % problem.heads != 0) {
+        node.error("heads",
+                   fmt::format("must divide the {} rows, got {}", problem.m, problem.heads));
+    }
+    if (problem.scale_block > 0 && problem.operation != program::VectorOperation::Dequantise) {
+        node.error("scale_block", fmt::format("only dequantise has scale factors, not {}",
+                                              name_of(problem.operation)));
     }
     if (problem.operation == program::VectorOperation::Rope && problem.n % 2 != 0) {
         node.error("elements",

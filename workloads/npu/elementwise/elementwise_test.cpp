@@ -134,14 +134,14 @@ TEST(Elementwise, TwoCoresOfAColumnHalveWhatKernelsTake) {
 
 TEST(Elementwise, RowsOfOneTokenAreTurnedByTheSameAngles) {
     for (const std::int64_t heads : {2, 4}) {
-        ElementwiseProblem problem{VectorOperation::Rope, 13, 96};
+        ElementwiseProblem problem{VectorOperation::Rope, 12, 96};
         problem.heads = heads;
         ElementwiseMapping map;
         map.columns = 2;
         const Outcome outcome = run(problem, map);
         EXPECT_TRUE(outcome.check.match) << outcome.check.first_mismatch;
-        // Of 13 rows 7 pairs or 4 fours: 4 or 2 rows of angles for each column.
-        const std::int64_t angles = heads == 2 ? 4 : 2;
+        // Of 12 rows 6 pairs or 3 fours: 3 or 2 rows of angles for each column.
+        const std::int64_t angles = heads == 2 ? 3 : 2;
         EXPECT_EQ(outcome.totals.bytes_read, 2 * angles * (heads + 1) * 96 * 2);
         map.rows_per_call = 2;
         EXPECT_THAT(problems_of(problem, map, xdna2().npu),

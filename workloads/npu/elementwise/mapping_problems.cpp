@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
+#include <string_view>
 
 #include "arch/npu/check/problem_list.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
@@ -44,17 +46,21 @@ std::vector<std::string> problems_of(const ElementwiseProblem& whole, const Elem
                      "a column's shim sends {} operands to each of {} cores on a channel each, it "
                      "has {}; use fewer cores of a column",
                      operands, map.cores, config.shim_dma.channels);
-    for (const std::int64_t bytes :
-         {map.rows_per_call * row.a, map.rows_per_call * row.b, map.rows_per_call * row.c}) {
+    const std::string_view fewer = map.elements_per_call > 0
+                                       ? "fewer elements_per_call"
+                                       : "fewer rows_per_call, or rows of fewer elements";
+    const std::string_view whole_words =
+        map.elements_per_call > 0 ? "elements_per_call" : "rows_per_call";
+    for (const std::int64_t bytes : std::set{map.rows_per_call * row.a, map.rows_per_call * row.b,
+                                             map.rows_per_call * row.c}) {
         problems.require(bytes % kWordBytes == 0,
-                         "a call's rows are {} B, no whole words of {} B; use a multiple of {} "
-                         "rows_per_call",
-                         bytes, kWordBytes, kWordBytes);
+                         "an operand of a call is {} B, no whole words of {} B; use a multiple of "
+                         "{} {}",
+                         bytes, kWordBytes, kWordBytes, whole_words);
         const std::int64_t most = longest_transfer(config.core_dma);
         problems.require(bytes / kWordBytes <= most,
-                         "a core's descriptor moves {} words, at most {}; use fewer "
-                         "rows_per_call, or rows of fewer elements",
-                         bytes / kWordBytes, most);
+                         "a core's descriptor moves {} words, at most {}; use {}",
+                         bytes / kWordBytes, most, fewer);
     }
     const auto buffers = core_buffers(problem, map);
     const std::int64_t needed =
