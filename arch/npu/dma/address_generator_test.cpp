@@ -83,6 +83,13 @@ TEST(AddressGenerator, PaddingInsertsZerosAroundEachDimension) {
                                                   -1, -1}));
 }
 
+TEST(AddressGenerator, PaddingGoesAroundTheOutermostSizeThatTheLengthHas) {
+    auto d = descriptor(4, {{2, 1}, {99, 10}});
+    d.padding = {{0, 0}, {1, 1}};
+    EXPECT_EQ(stream_words(d), 8);
+    EXPECT_EQ(walk(d), (std::vector<std::int64_t>{-1, -1, 0, 1, 10, 11, -1, -1}));
+}
+
 // Descriptors whose runs are long, short, single words, padded, and interrupted anywhere.
 TEST(AddressGenerator, CopiesTheWordsItWalks) {
     auto padded = descriptor(4 * 5 * 3, {{4, 1}, {5, 16}, {3, 100}});
@@ -94,6 +101,7 @@ TEST(AddressGenerator, CopiesTheWordsItWalks) {
         descriptor(2 * 9 * 7 * 3, {{2, 1}, {9, 14}, {7, 2}, {3, 130}}),
         descriptor(5 * 7 * 3, {{5, 7}, {7, 1}, {3, 40}}),
         descriptor(16 * 6, {{16, 1}, {6, 40}}),
+        descriptor(3 * 6, {{3, 1}, {6, 40}}),
         padded,
         padded_rows};
     constexpr std::size_t kMemory = 512;
