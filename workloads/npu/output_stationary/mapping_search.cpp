@@ -355,6 +355,9 @@ std::vector<TileCandidate> variants_of(const SearchContext& at,
     add(&Map::b_buffers, {1, 2, 3, 4});
     add(&Map::c_buffers, {1, 2});
     add(&Map::in_flight, {0, 1, 2, 3});
+    if (at.config.shim_dma.channels >= 4) {  // a second stream of an operand has its own tasks
+        add(&Map::shim_channels, {0, 2});
+    }
     OutputStationaryMapping reach = mapping;
     reach.reach =
         mapping.reach == Map::Reach::BlockRow ? Map::Reach::OutputTile : Map::Reach::BlockRow;

@@ -16,6 +16,8 @@ void read_keys(arch::base::config::Node& node, OutputStationaryMapping& map) {
                   "when shim descriptors are rewritten");
     node.optional("columns", map.columns, {0, 64}, "columns of cores used; 0: all");
     node.optional("rows", map.rows, {0, 16}, "rows of cores used; 0: all");
+    node.optional("shim_channels", map.shim_channels, {0, 16},
+                  "channels of a shim used, each way; 0: all");
     node.optional("a_buffers", map.a_buffers, {1, 8}, "A tiles per core");
     node.optional("b_buffers", map.b_buffers, {1, 8}, "B tiles per core");
     node.optional("in_flight", map.in_flight, {0, 64},

@@ -18,17 +18,18 @@ struct OutputStationaryMapping {
         Overlapped,  // rewritten as soon as the oldest C block is out
         Sequential   // rewritten when everything outstanding is
     } shim_bds = ShimDescriptors::Overlapped;
-    std::int64_t columns = 0;      // of those whose shim has a DMA; 0: all
-    std::int64_t rows = 0;         // of cores, from the south; 0: all
-    std::int64_t a_buffers = 2;    // A tiles per core
-    std::int64_t b_buffers = 2;    // B tiles per core
-    std::int64_t in_flight = 0;    // reaches the shims are given ahead; 0: all they can take,
-                                   // one where `sequential`
-    bool a_along_columns = false;  // A up the columns of cores, B along the rows
-    bool c_column_major = false;   // in DRAM
-    bool sums_apart = false;       // sums stay in f32 buffers of their own, cast to C at the end
-    std::int64_t cast_lanes = 0;   // of an iteration of that cast's loop, where the compiler does
-                                   // not overlap iterations; 0: it does
+    std::int64_t columns = 0;        // of those whose shim has a DMA; 0: all
+    std::int64_t rows = 0;           // of cores, from the south; 0: all
+    std::int64_t shim_channels = 0;  // of a shim, each way, that are used; 0: all
+    std::int64_t a_buffers = 2;      // A tiles per core
+    std::int64_t b_buffers = 2;      // B tiles per core
+    std::int64_t in_flight = 0;      // reaches the shims are given ahead; 0: all they can take,
+                                     // one where `sequential`
+    bool a_along_columns = false;    // A up the columns of cores, B along the rows
+    bool c_column_major = false;     // in DRAM
+    bool sums_apart = false;         // sums stay in f32 buffers of their own, cast to C at the end
+    std::int64_t cast_lanes = 0;     // of an iteration of that cast's loop, where the compiler does
+                                     // not overlap iterations; 0: it does
     // What one shim descriptor moves: the panels and the C block of an output tile, or of all
     // output tiles of a row of blocks (of all, where a row has but one).
     enum class Reach { OutputTile, BlockRow } reach = Reach::OutputTile;

@@ -59,7 +59,8 @@ void choose_streams(ArrayShape& shape, const OutputStationaryMapping& map,
     shape.c_in = std::max<std::int64_t>(1, std::min({shape.rows, down, free_in(shape.c_home)}));
     // A shim sends A and B: each has half of its channels.
     const std::int64_t up = ports_of(config, TileKind::Shim, Bundle::North, PortSide::Master);
-    const std::int64_t each = std::max<std::int64_t>(1, std::min(config.shim_dma.channels, up) / 2);
+    const std::int64_t used = map.shim_channels == 0 ? config.shim_dma.channels : map.shim_channels;
+    const std::int64_t each = std::max<std::int64_t>(1, std::min(used, up) / 2);
     const auto most_a = std::min(each, 1 + std::max<std::int64_t>(0, free_in(shape.a_home)));
     shape.a_in =
         shape.a_rows > 1 ? std::min(most_a, shape.a_rows) : largest_divisor(map.a_blocks, most_a);

@@ -133,6 +133,16 @@ TEST_P(Shapes, ShimsWithMoreChannelsSplitTheStreams) {
     EXPECT_EQ(shape().a_in, 2);
     EXPECT_EQ(shape().b_in, 1);
     exact();
+    map_.shim_channels = 2;
+    EXPECT_EQ(shape().a_in, 1);
+    EXPECT_EQ(shape().b_in, 1);
+    EXPECT_EQ(shape().c_out, 1);
+    exact();
+    map_.shim_channels = 5;
+    EXPECT_THAT(refused(), HasSubstr("shim_channels must be 2 to 4, or 0 for all, got 5"));
+    map_.shim_channels = 1;
+    EXPECT_THAT(refused(), HasSubstr("got 1"));
+    map_.shim_channels = 0;
     machine_.npu.shim_dma.channels = 1;
     EXPECT_THAT(refused(), HasSubstr("a shim needs 2 MM2S channels, it has 1"));
 }

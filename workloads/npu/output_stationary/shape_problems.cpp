@@ -128,6 +128,10 @@ class ShapeProblems : private arch::npu::check::ProblemList {
                 "A and B come from one shim, neither may wait for the other: a shim needs 2 MM2S "
                 "channels, it has {}",
                 config_.shim_dma.channels);
+        require(map_.shim_channels == 0 ||
+                    (map_.shim_channels >= 2 && map_.shim_channels <= config_.shim_dma.channels),
+                "shim_channels must be 2 to {}, or 0 for all, got {}", config_.shim_dma.channels,
+                map_.shim_channels);
         require(shape_.slots >= 1, "a shim needs {} descriptors for one output tile, it has {}",
                 shim_uses(shape_).first + shim_uses(shape_).second, config_.shim_dma.descriptors);
         require(map_.in_flight <= shape_.in_flight || shape_.slots < 1,
