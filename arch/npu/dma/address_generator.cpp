@@ -114,13 +114,13 @@ Runs AddressGenerator::take_alike(std::int64_t most) {
     // Where every word is a run, the innermost dimension steps from run to run, else the next one.
     const std::size_t stepping = levels_[0].stride == 1 ? 1 : 0;
     const Level& level = levels_[stepping];
-    const bool whole =
-        stepping == 0 || (levels_[0].index == 0 && levels_[0].total() == levels_[0].size);
     const std::int64_t steps = level.before + level.size - level.index;  // this one included
     Runs runs{take(most), 1, level.stride};
     const Run& run = runs.first;
-    const bool complete = stepping == 0 || run.words == levels_[0].size;
-    if (stepping < count_ && whole && complete && !run.zeros) {
+    // Runs of the next dimension are whole rows of this one, without padding between them.
+    const std::int64_t row = levels_[0].size;
+    const bool whole = stepping == 0 || (run.words == row && levels_[0].total() == row);
+    if (stepping < count_ && whole && !run.zeros) {
         runs.count = std::min(steps, most / run.words);
         advance(stepping, runs.count - 1);
     }

@@ -5,6 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <span>
+
+#include "arch/memory/port/backing_store.hpp"
 #include "arch/memory/port/stub_memory_testing.hpp"
 #include "arch/npu/bench_testing.hpp"
 
@@ -30,7 +34,12 @@ constexpr std::int64_t kCapacity = 11;  // its FIFOs hold what is on its way: no
 struct Source final : stream::StreamSourceClient {
     void on_stream_pushed(std::int64_t, std::int64_t, Cycles) override {}
     void on_stream_sent(Cycles) override {}
-    void read_words(std::span<std::uint32_t>) override {}
+    void read_words(std::span<std::uint32_t> into) override {
+        for (std::uint32_t& word : into) {
+            word = next++;
+        }
+    }
+    std::uint32_t next = 1000;
 };
 struct Receiver final : stream::StreamSinkClient {
     std::vector<Cycles> received;
@@ -65,7 +74,9 @@ struct ShimBench : TestBench {
     void push_at(Cycles cycle, program::Task task = {}) {
         at(cycle, [this, task] { channel.push(task); });
     }
-    ShimContext context() { return {shim, scheduler, streams, fabric, 0, buffers, nullptr}; }
+    ShimContext context(memory::port::BackingStore* store = nullptr) {
+        return {shim, scheduler, streams, fabric, 0, buffers, store};
+    }
     // When a request reaches the memory.
     static Cycles arrival(const memory::port::MemoryRequest& request) {
         return base::Clock{base::Hertz{1'000'000'000}}.first_cycle_from(request.arrival);
@@ -184,12 +195,12 @@ TEST(ShimReader, ABurstGoesOnceSoManyWordsHaveLeftTheDataFifo) {
     EXPECT_EQ(ShimBench::arrival(bench.memory.reads[1]), kFirstAnswer + kBurstWords + kRequest);
 }
 
-// Six pieces of half a burst leave without a gap, the first by cycle 1009 + 8.
+// Six pieces of half a burst leave without a gap, the first by cycle 1009 + 8, and no more.
 TEST(ShimReader, EveryBurstGoesWhenThePiecesItNeedsHaveLeftTheDataFifo) {
     constexpr Cycles kLeaves = 1009_cyc;
     constexpr std::int64_t kPiece = kBurst / 2 / 4;  // words
     ReaderBench bench(config_with(7, 3 * kBurst), 0);
-    bench.write_descriptor(0, 6 * kBurst);
+    bench.write_descriptor(0, 7 * kBurst);
     bench.push_at(0_cyc);
     bench.at(kLeaves, [&] { bench.reader->on_stream_pushed(6, kPiece, kLeaves + Cycles{kPiece}); });
     bench.run();
@@ -198,6 +209,34 @@ TEST(ShimReader, EveryBurstGoesWhenThePiecesItNeedsHaveLeftTheDataFifo) {
         EXPECT_EQ(ShimBench::arrival(bench.memory.reads[static_cast<std::size_t>(3 + i)]),
                   kLeaves + Cycles{2 * kPiece} * (i + 1) + kRequest);
     }
+}
+
+TEST(ShimReader, ABurstWaitsForPiecesThatLeaveAtDifferentTimes) {
+    constexpr std::int64_t kPiece = kBurst / 2 / 4;  // words
+    ReaderBench bench(config_with(7, kBurst), 0);
+    bench.write_descriptor(0, 2 * kBurst);
+    bench.push_at(0_cyc);
+    for (const Cycles leaves : {1009_cyc, 1201_cyc}) {
+        bench.at(leaves, [&, leaves] {
+            bench.reader->on_stream_pushed(1, kPiece, leaves + Cycles{kPiece});
+        });
+    }
+    bench.run();
+    ASSERT_EQ(bench.memory.reads.size(), 2U);
+    EXPECT_EQ(ShimBench::arrival(bench.memory.reads[1]), 1201_cyc + Cycles{kPiece} + kRequest);
+}
+
+// Seven bursts, three at a time: each three wait for the three before them, whose answers cross the
+// port in half the cycles that their words take to leave.
+TEST(ShimReader, AnswersAreThoseOfTheirReads) {
+    ReaderBench bench(config_with(3));
+    bench.write_descriptor(0, 7 * kBurst);
+    bench.push_at(0_cyc);
+    bench.take(7 * kBurst);
+    bench.run();
+    const Cycles again = kRequest + kMemory + kResponse + kPort;
+    EXPECT_EQ(bench.channel.last_progress(), kFirstAnswer + again * 2 + kBurstWords);
+    EXPECT_EQ(std::ssize(bench.receiver.received), 1);
 }
 
 TEST(ShimReader, AnswersAreUsedInOrderAndTheirWordsFollowWithoutAGap) {
@@ -259,11 +298,12 @@ TEST(ShimReader, ADescriptorMayAskForShorterBursts) {
 
 struct WriterBench : ShimBench {
     explicit WriterBench(ShimConfig config, std::optional<std::uint32_t> kept_header = {},
-                         base::Femtoseconds interval = {})
+                         base::Femtoseconds interval = {},
+                         memory::port::BackingStore* store = nullptr)
         : ShimBench(Direction::S2MM, config, 0_ns, 1, interval),
-          writer(new ShimWriter(channel, context())),
+          writer(new ShimWriter(channel, context(store))),
           flow("flow", scheduler, source, {{&writer->sink(), kLatency, kCapacity, 0}}, {},
-               kept_header, kept_header.has_value(), false) {
+               kept_header, kept_header.has_value(), store != nullptr) {
         channel.set_mover(std::unique_ptr<Mover>(writer));
     }
     // The words begin to leave their source as the task starts.
@@ -354,6 +394,21 @@ TEST(ShimWriter, AWriteThatIsTakenLetsItTakeWordsAgain) {
     EXPECT_EQ(bench.writer->memory_wait(), kFirstWritten - kFirstBurst);
 }
 
+TEST(ShimWriter, ATasksWaitIsItsOwn) {
+    WriterBench bench(config_with(1));
+    bench.write_descriptor(0, 2 * kBurst);
+    bench.write_descriptor(1, kBurst);
+    bench.push_at(0_cyc);
+    bench.send(2 * kBurst);
+    bench.push_at(1009_cyc, {.descriptor = 1});
+    bench.at(1009_cyc + kStartOfTask, [&] {
+        bench.flow.begin(kBurst / 4, kBurst / 4, 1009_cyc + kStartOfTask, {.descriptor = 1});
+    });
+    bench.run();
+    EXPECT_EQ(std::ssize(bench.memory.writes), 3);
+    EXPECT_EQ(bench.writer->memory_wait(), 0_cyc);
+}
+
 // The first write is taken while the eighth burst arrives: a burst every 16 cycles all the same.
 TEST(ShimWriter, AWriteThatIsTakenWhileABurstArrivesChangesNothing) {
     WriterBench bench(config_with(20));
@@ -378,6 +433,23 @@ TEST(ShimWriter, AnOutOfOrderPacketsHeaderIsTakenWithItsFirstBurst) {
     EXPECT_EQ(ShimBench::arrival(bench.memory.writes[0]), kFirstBurst + 1_cyc + way);
     EXPECT_EQ(ShimBench::arrival(bench.memory.writes[1]), kFirstBurst + 1_cyc + kBurstWords + way);
     EXPECT_TRUE(bench.channel.idle());
+}
+
+// The header takes no place in memory, and the second burst has none.
+TEST(ShimWriter, AnOutOfOrderPacketsHeaderIsNotWritten) {
+    memory::port::BackingStore store;
+    WriterBench bench(config_with(7), 29, {}, &store);
+    bench.write_descriptor(3, 2 * kBurst, 4 * kBurst);
+    bench.push_at(0_cyc, {.descriptor = 0, .repeat = 1, .out_of_order = true});
+    bench.send(2 * kBurst, 3);
+    bench.run();
+    std::array<std::uint32_t, 2 * kBurst / 4 + 2> words{};
+    store.read(4 * kBurst - 4, std::as_writable_bytes(std::span{words}));
+    EXPECT_EQ(words.front(), 0U);
+    for (std::size_t i = 0; i + 2 < words.size(); ++i) {
+        EXPECT_EQ(words.at(i + 1), 1000 + i);
+    }
+    EXPECT_EQ(words.back(), 0U);
 }
 
 }  // namespace
