@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
+#include <vector>
+
 namespace tilesim::arch::npu::stream {
 namespace {
 
@@ -60,6 +64,44 @@ TEST(Arbiters, TheSeventhPortSharesAnArbiterWithTheFirst) {
         EXPECT_EQ(found[static_cast<std::size_t>(i)], i);
     }
     EXPECT_EQ(found[6], 0);
+}
+
+TEST(Arbiters, SixPortsHaveTheirOwn) {
+    program::Program program;
+    for (std::int64_t i = 0; i < 6; ++i) {
+        program.routes.push_back(packet(i, {{program::Bundle::North, i}}));
+    }
+    for (const auto& arbiter : arbiters(program)) {
+        EXPECT_EQ(arbiter, std::nullopt);
+    }
+}
+
+// Four ways packets leave by are the selects of an arbiter, six are the arbiters of a switch.
+TEST(Arbiters, EveryWayThatPacketsLeaveByTakesASelect) {
+    using enum program::Bundle;
+    std::vector<program::SwitchPort> ports;
+    for (std::int64_t i = 0; i < 4; ++i) {
+        ports.insert(ports.end(), {{North, i}, {South, i}, {East, i}, {West, i}});
+    }
+    ports.insert(ports.end(), {{North, 4}, {North, 5}, {Dma, 0}, {Dma, 1}});
+    program::Program program;
+    std::int64_t id = 0;
+    for (std::size_t first = 0; first + 3 <= 18; first += 3) {
+        const auto& a = ports[first];
+        const auto& b = ports[first + 1];
+        const auto& c = ports[first + 2];
+        for (const auto& masters :
+             {std::vector{a}, std::vector{a, b}, std::vector{a, c}, std::vector{b}}) {
+            program.routes.push_back(packet(id++, masters));
+        }
+    }
+    program.routes.push_back(packet(id, {ports[18], ports[19]}));
+    const auto found = arbiters(program);
+    EXPECT_EQ(found.back(), std::nullopt);
+    EXPECT_EQ(std::count(found.begin(), found.end(), std::nullopt), 2);
+    for (std::int64_t arbiter = 0; arbiter < 6; ++arbiter) {
+        EXPECT_EQ(std::count(found.begin(), found.end(), arbiter), 6);  // ports of four packets
+    }
 }
 
 TEST(Arbiters, WhatADesignStatesStays) {

@@ -2,7 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
 #include "arch/base/config.hpp"
+#include "arch/npu/stream/stream_switch.hpp"
 
 namespace tilesim::arch::npu::stream {
 namespace {
@@ -60,6 +66,144 @@ TEST(Router, RefusesASecondCircuitIntoAChannel) {
     const program::ChannelId into{{0, 2}, kS2mm, 0};
     program.routes = {route_to({{0, 1}, kMm2s, 0}, {into}), route_to({{0, 1}, kMm2s, 1}, {into})};
     EXPECT_THROW(route(program, NpuConfig{}), base::config::ConfigError);
+}
+
+constexpr program::TileCoordinate kMemoryTile{0, 1};
+
+NpuConfig array() {
+    NpuConfig config;
+    config.memory_dma.channels = 6;
+    return config;
+}
+program::ChannelId sends(std::int64_t channel) {
+    return {kMemoryTile, kMm2s, channel};
+}
+program::Route packets_to(std::int64_t id, std::vector<program::ChannelId> to) {
+    program::Route route = route_to(sends(0), std::move(to));
+    route.packet_id = id;
+    return route;
+}
+// By how many routes each port words leave a switch by is used.
+std::map<TilePort, int> uses(const program::Program& program) {
+    std::map<TilePort, int> uses;
+    for (const program::Route& route : program.routes) {
+        for (const program::Hop& hop : route.path) {
+            ++uses[{hop.tile, hop.out}];
+        }
+    }
+    return uses;
+}
+bool any_shared(const program::Program& program) {
+    const auto all = uses(program);
+    return std::any_of(all.begin(), all.end(), [](const auto& use) { return use.second > 1; });
+}
+
+// Six wires lead north from a memory tile.
+TEST(Router, CircuitsHaveTheirWiresToThemselvesAndGoStraight) {
+    program::Program program;
+    for (std::int64_t i = 0; i < 6; ++i) {
+        program.routes.push_back(route_to(sends(i), {{{0, 2 + i / 2}, kS2mm, i % 2}}));
+    }
+    route(program, array());
+    EXPECT_FALSE(any_shared(program));
+    for (std::int64_t i = 0; i < 6; ++i) {
+        EXPECT_EQ(hops(program.routes[static_cast<std::size_t>(i)], 0), 2 + i / 2);
+    }
+}
+
+TEST(Router, WhatIsPinnedIsLeftToIt) {
+    program::Program program;
+    for (std::int64_t wire = 0; wire < 5; ++wire) {
+        program.routes.push_back(route_to(sends(wire), {{{0, 3}, kS2mm, 0}}));
+        program.routes.back().path = {{kMemoryTile, {Dma, wire}, {North, wire}, {}}};
+    }
+    program.routes.push_back(route_to(sends(5), {{{0, 2}, kS2mm, 0}}));
+    route(program, array());
+    EXPECT_EQ(program.routes.back().path.front().out, (SwitchPort{North, 5}));
+}
+
+TEST(Router, ABroadcastTakesAWireOnce) {
+    program::Program program;
+    for (std::int64_t channel = 0; channel < 2; ++channel) {
+        std::vector<program::ChannelId> cores;
+        for (std::int64_t row = 2; row < 6; ++row) {
+            cores.push_back({{0, row}, kS2mm, channel});
+        }
+        program.routes.push_back(route_to(sends(channel), std::move(cores)));
+    }
+    route(program, array());
+    EXPECT_FALSE(any_shared(program));
+    for (const program::Route& each : program.routes) {
+        EXPECT_EQ(each.path.size(), 4U + 4U);  // wires, and ports into cores
+        for (std::size_t i = 0; i < 4; ++i) {
+            EXPECT_EQ(hops(each, i), 2 + static_cast<std::int64_t>(i));
+        }
+    }
+}
+
+TEST(Router, PacketsShareAWireRatherThanGoRound) {
+    program::Program program;
+    for (std::int64_t id = 0; id < 7; ++id) {  // over six wires
+        program.routes.push_back(packets_to(id, {{{0, 2}, kS2mm, 0}}));
+    }
+    route(program, array());
+    std::map<int, int> wires;
+    for (const auto& [port, count] : uses(program)) {
+        wires[count] += port.tile == kMemoryTile ? 1 : 0;
+    }
+    EXPECT_EQ(wires[1], 5);
+    EXPECT_EQ(wires[2], 1);
+    for (const program::Route& each : program.routes) {
+        EXPECT_EQ(hops(each, 0), 2);
+    }
+}
+
+TEST(Router, ACircuitSharesNoWireWithPackets) {
+    program::Program program;
+    for (std::int64_t id = 0; id < 6; ++id) {
+        program.routes.push_back(packets_to(id, {{{0, 2}, kS2mm, 0}}));
+    }
+    program.routes.push_back(route_to(sends(5), {{{0, 3}, kS2mm, 0}}));
+    route(program, array());
+    EXPECT_GT(hops(program.routes.back(), 0), 3);  // round, by another column
+    const auto all = uses(program);
+    for (const program::Hop& hop : program.routes.back().path) {
+        EXPECT_EQ(all.at({hop.tile, hop.out}), 1);
+    }
+}
+
+TEST(Router, PacketsShareNoWireWithACircuit) {
+    program::Program program;
+    for (std::int64_t i = 0; i < 6; ++i) {
+        program.routes.push_back(route_to(sends(i), {{{0, 2 + i / 2}, kS2mm, i % 2}}));
+    }
+    program.routes.push_back(packets_to(1, {{{0, 5}, kS2mm, 0}}));
+    route(program, array());
+    EXPECT_FALSE(any_shared(program));
+    EXPECT_GT(hops(program.routes.back(), 0), 5);  // round, by another column
+}
+
+TEST(Router, PacketsShareAPortUnlessTheyAreOfOneIdAndPart) {
+    const program::Route circuit = route_to(sends(0), {{{0, 2}, kS2mm, 0}});
+    const program::Route one = packets_to(1, {{{0, 2}, kS2mm, 0}});
+    EXPECT_FALSE(can_share(circuit, circuit));
+    EXPECT_FALSE(can_share(circuit, one));
+    EXPECT_FALSE(can_share(one, circuit));
+    EXPECT_TRUE(can_share(one, one));
+    EXPECT_TRUE(can_share(one, packets_to(2, {{{0, 2}, kS2mm, 0}})));
+    EXPECT_TRUE(can_share(one, packets_to(2, {{{0, 3}, kS2mm, 0}})));
+    EXPECT_FALSE(can_share(one, packets_to(1, {{{0, 3}, kS2mm, 0}})));
+}
+
+TEST(Router, PacketsThatLeaveByTwoPortsHaveOneArbiter) {
+    program::Program program;
+    program.routes = {packets_to(1, {{{0, 2}, kS2mm, 0}, {{0, 2}, kS2mm, 1}})};
+    route(program, array());
+    int arbiters = 0;
+    for (const program::Hop& hop : program.routes[0].path) {
+        arbiters += hop.tile == program::TileCoordinate{0, 2} && hop.arbiter == 0 ? 1 : 0;
+    }
+    EXPECT_EQ(arbiters, 2);
 }
 
 }  // namespace
