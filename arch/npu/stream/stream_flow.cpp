@@ -202,11 +202,13 @@ bool StreamFlow::push_piece() {
             words = std::min(words, segment.words - into);
         }
     }
-    // A receiver that starts later than the words arrive fills its FIFO first.
+    // A receiver that starts later than the words arrive fills its FIFO first; of the first words
+    // ever, those that are in it already count.
     for (const BranchState& state : branches_) {
         const StreamSink& sink = *state.branch.sink;
         if (sink.free_ > start + state.branch.latency) {
-            words = std::min(words, state.window());
+            const std::int64_t window = state.window();
+            words = std::min(words, pushed_ < window ? window - pushed_ : window);
         }
     }
     for (BranchState& state : branches_) {
