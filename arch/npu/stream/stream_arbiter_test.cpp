@@ -219,5 +219,23 @@ TEST(StreamArbiter, TheEndOfAPacketIsDeliveredAfterItHasGivenTheArbiterBack) {
     EXPECT_EQ(arbiter.owner(), nullptr);
 }
 
+// It has its header wait at the arbiter, which the end of the packet before still holds.
+TEST(StreamArbiter, ThePacketBehindOneWhoseEndWaitsFollowsOnceThatFits) {
+    Bench bench;
+    Source source;
+    Receiver receiver{bench.scheduler};
+    StreamArbiter arbiter{"arbiter"};
+    const auto flow = flow_to(bench, source, {&receiver}, {&arbiter}, 1);
+    bench.at(0_cyc, [&] {
+        receiver.sink.begin(10, 0_cyc);
+        flow->begin(10 + kCapacity, 10 + kCapacity, 0_cyc);
+    });
+    bench.at(50_cyc, [&] { flow->begin(10, 10, 50_cyc); });
+    bench.at(100_cyc, [&] { receiver.sink.begin(kCapacity + 10, 100_cyc); });
+    bench.run();
+    EXPECT_EQ(source.sent, (std::vector{1_cyc + Cycles{10 + kCapacity}, 110_cyc}));
+    EXPECT_EQ(receiver.received.back(), 110_cyc + kLatency);
+}
+
 }  // namespace
 }  // namespace tilesim::arch::npu::stream
