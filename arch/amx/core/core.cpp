@@ -158,7 +158,6 @@ void Core::allocate() {
         return;
     }
     std::int64_t budget = config_.window.allocate;
-    blocked_ = Blocked::No;
     while (budget > 0 && configured_at_ <= now_ && may_allocate() && allocate_one(budget)) {
     }
 }

@@ -218,7 +218,7 @@ std::int64_t LoadUnit::translate(const Entry& entry, const Lines& lines, std::in
 }
 
 bool LoadUnit::forwards(const Entry& entry, std::int64_t store) const {
-    return !program::is_tile_load(entry.instruction->opcode) && entry.lines == 1 &&
+    return !program::is_tile_load(entry.instruction->opcode) &&
            stores_.forwards(store, entry.address, entry.bytes);
 }
 
