@@ -206,6 +206,20 @@ TEST(Uncore, ALineThatSeveralHaveAndTheL3HasLostComesFromDram) {
     }
 }
 
+// Lines leave an L2 of one line when the next comes.
+TEST(Uncore, ALineFetchedAheadIsUsedFromItsSecondUseOn) {
+    Bench bench(small_l2(), 1);
+    bench.say(0, caches::UncoreRequest::Kind::Prefetch, 5);
+    std::int64_t cycle = 0;
+    for (const Line line : {5, 100, 5, 101}) {
+        bench.caches(0).give_up(line);  // the L1 may have it
+        bench.load(0, line, cycle += 10'000);
+        bench.arrivals(0);
+    }
+    EXPECT_EQ(bench.counters().l3_hits, 2);
+    EXPECT_EQ(bench.counters().unused_victims, 2);  // 5, 100; not 5 once more
+}
+
 TEST(Uncore, ACoreThatLostItsLineUnsaidReadsItAgain) {
     Bench bench(sample(), 2);
     bench.load(0, 5);
