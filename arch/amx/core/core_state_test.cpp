@@ -100,18 +100,47 @@ TEST(ScoreboardState, HoldsWhoIsDueWhenAndNotInWhichOrderTheyWereTold) {
 }
 
 TEST(ScoreboardState, HoldsWhoseResultAnEntryWaitsFor) {
-    const Windows windows(
-        "vaddps zmm1, zmm8, zmm9\nvaddps zmm1, zmm8, zmm9\nvaddps zmm3, zmm1, zmm9\n");
+    const Windows windows("vaddps zmm1, zmm8, zmm9\nvaddps zmm3, zmm1, zmm9\n");
     const auto waits = [&windows](bool on_first) {
         return windows.state(1, [&](Scoreboard& window) {
             windows.enter(window, 0);
-            windows.enter(window, 1);
-            Entry& consumer = window.at(windows.enter(window, 2));
+            windows.enter(window, 0);
+            Entry& consumer = window.at(windows.enter(window, 1));
             consumer.producers[1] = on_first ? window.head_id() : consumer.producers[1];
         });
     };
     EXPECT_EQ(waits(true), waits(true));
     EXPECT_FALSE(waits(true) == waits(false));
+}
+
+TEST(ScoreboardState, HoldsWhichInstructionsTheseAre) {
+    const Windows windows("vaddps zmm1, zmm8, zmm9\nvsubps zmm1, zmm8, zmm9\n");
+    const auto entered = [&windows](std::size_t statement) {
+        return windows.state(1, [&](Scoreboard& window) { windows.enter(window, statement); });
+    };
+    EXPECT_EQ(entered(0), entered(0));
+    EXPECT_FALSE(entered(0) == entered(1));
+}
+
+// The product that writes C last has retired; the one that waits for it waits longer for A.
+TEST(ScoreboardState, HoldsWhenAResultComesWhoseInstructionHasRetired) {
+    const Windows windows(
+        "tdpbssd tmm0, tmm4, tmm6\ntdpbssd tmm0, tmm4, tmm6\ntileloadd tmm4, [0x1000], 64\n"
+        "tdpbssd tmm0, tmm4, tmm6\n");
+    const auto waits = [&windows](std::size_t first, std::int64_t cycle) {
+        return windows.state(20, [&](Scoreboard& window) {
+            const EntryId dot = windows.enter(window, first);
+            window.pop_due(1);
+            window.issue(dot);
+            window.complete(dot, cycle);
+            window.complete(windows.enter(window, 2, 1), 90);
+            windows.enter(window, 3, 1);
+            window.retire();
+        });
+    };
+    EXPECT_EQ(waits(0, 50), waits(0, 50));
+    EXPECT_FALSE(waits(0, 50) == waits(0, 51));
+    EXPECT_FALSE(waits(0, 50) == waits(1, 50)) << "of another";
 }
 
 // Those that have retired: their results are to come.
@@ -123,7 +152,9 @@ TEST(ScoreboardState, HoldsWhenARegisterIsThereAndWhatWroteIt) {
                                     std::int64_t now) {
         return windows.state(now, [&](Scoreboard& window) {
             for (const std::size_t statement : by) {
-                window.complete(windows.enter(window, statement), cycle);
+                const EntryId id = windows.enter(window, statement);
+                window.issue(id);
+                window.complete(id, cycle);
             }
             window.pop_due(1);
             for (std::size_t i = 0; i < by.size(); ++i) {

@@ -369,7 +369,7 @@ void LoadUnit::finish(EntryId id) {
 }
 
 std::int64_t LoadUnit::next_event(std::int64_t now) const {
-    return wake_ == caches::kUnknownCycle ? wake_ : std::max(wake_, now + 1);
+    return std::max(wake_, now + 1);
 }
 
 // Of a refused line only whether it may be asked for again: a look whether it has a buffer by now

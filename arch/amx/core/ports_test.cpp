@@ -221,6 +221,11 @@ TEST(Ports, PortFiveOpensToArithmeticSoManyInstructionsAfterATileProductOrZero) 
             opened += bench.entry(i).port5;
         }
         EXPECT_GT(opened, 0);
+        const std::string adds = repeated("vmulps zmm1, zmm8, zmm9", 11);
+        Bench again(adds + tile + adds);  // counted from the last
+        for (std::size_t i = 12; i <= 22; ++i) {
+            EXPECT_EQ(again.entry(i).port5, 0) << i;
+        }
     }
 }
 

@@ -268,7 +268,11 @@ TEST(Uncore, ALineThatLeftItsCoreIsNobodysAndMayBeFetchedAhead) {
         bench.say(1, Kind::Prefetch, 5);
         EXPECT_EQ(bench.counters().prefetches, 1);
     }
-    Bench bench(sample(), 3);
+    AmxConfig config = sample();
+    config.uncore.clean_displaces = false;
+    config.uncore.l3 = {base::Bytes{caches::kLineBytes}, 1};
+    Bench bench(config, 3);
+    bench.uncore->warm(6);  // no room for a line not used before
     bench.caches(1).warm(5, Level::L2, false);
     bench.uncore->warm_core(1, 5);
     bench.say(0, Kind::CleanVictim, 5);  // core 1 has it since
