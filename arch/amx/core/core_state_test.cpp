@@ -341,13 +341,13 @@ TEST(StoreBufferState, HoldsWhetherAStoreWaitsForItsLineOrABuffer) {
     EXPECT_FALSE(unasked == full.state(5));
 }
 
-// Two TLBs of two pages in one set.
-TEST(TranslationState, HoldsThePagesOfBothTlbsAndTheLatest) {
+// TLBs of one set: of three pages and of four.
+TEST(TranslationState, HoldsThePagesOfBothTlbs) {
     const auto state = [](std::initializer_list<caches::Line> warm,
                           std::initializer_list<caches::Line> asked) {
         PageConfig config;
-        config.first = {base::Bytes{2 * caches::kLineBytes}, 2};
-        config.second = {base::Bytes{2 * caches::kLineBytes}, 2};
+        config.first = {base::Bytes{3 * caches::kLineBytes}, 3};
+        config.second = {base::Bytes{4 * caches::kLineBytes}, 4};
         caches::PrivateCaches caches{PrivateCacheConfig{}, base::Hertz{1'000'000'000}};
         Translation pages(config, caches);
         for (const caches::Line page : warm) {
@@ -360,10 +360,10 @@ TEST(TranslationState, HoldsThePagesOfBothTlbsAndTheLatest) {
         pages.record(record);
         return record;
     };
-    EXPECT_EQ(state({1, 2}, {}), state({1, 2}, {}));
-    EXPECT_FALSE(state({1, 2}, {}) == state({2, 1}, {}));
-    EXPECT_FALSE(state({1, 2}, {1, 2}) == state({1, 2}, {2, 1}));
-    EXPECT_FALSE(state({1, 2}, {1}) == state({1, 2}, {}));
+    EXPECT_EQ(state({1, 2, 3}, {}), state({1, 2, 3}, {}));
+    EXPECT_FALSE(state({1, 2, 3}, {}) == state({2, 1, 3}, {}));
+    // What the first knows it does not ask the second for.
+    EXPECT_FALSE(state({1, 2, 3}, {1, 2, 3}) == state({1, 2, 3}, {1, 2, 3, 1, 3}));
 }
 
 }  // namespace
