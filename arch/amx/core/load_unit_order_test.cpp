@@ -109,6 +109,7 @@ TEST(LoadUnit, LoadsTrainTheStridePrefetcherAndTilesDoNot) {
     loads.run(3);
     ASSERT_EQ(loads.caches.outbox().size(), 1U);
     EXPECT_EQ(loads.caches.outbox()[0].line, caches::line_at(0x200000) + 3);
+    config.access.load_lines = 4;  // a slot for each row
     LoadBench tiles("tileloadd tmm0, [0x200000], 64\n", config);
     for (caches::Line line = 0; line < 3; ++line) {
         tiles.caches.warm(caches::line_at(0x200000) + line, caches::Level::L1, false);
