@@ -259,7 +259,20 @@ loop i 3000
 end
 )";
 
-// TLBs of two entries: every access of three pages misses both.
+// One after the other: each finds its page driven out of both TLBs.
+constexpr const char* kPagesInTurn = R"(
+loop i 3000
+  vmovups zmm0, [b]
+  lfence
+  vmovups zmm1, [b + 4096]
+  lfence
+  vmovups zmm2, [b + 8192]
+  lfence
+end
+)";
+
+// TLBs of two entries. Where the loads of three pages go side by side, one of them misses the
+// first.
 TEST(CoreLeap, MissesAndWalksOfTheTlbsAreCountedForTurnsThatAreSkipped) {
     AmxConfig config;
     config.pages.first = {base::Bytes{2 * caches::kLineBytes}, 2, 0};
@@ -268,6 +281,7 @@ TEST(CoreLeap, MissesAndWalksOfTheTlbsAreCountedForTurnsThatAreSkipped) {
     config.pages.walk = base::Cycles{20};
     config.pages.walk_loads = 1;
     expect_same(config, kThreePages);
+    expect_same(config, kPagesInTurn);
 }
 
 // What is over by itself long after a turn's end is part of what the core is in.
