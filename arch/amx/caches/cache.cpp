@@ -49,8 +49,8 @@ std::size_t Cache::way_at(std::size_t set, std::size_t place) const {
                        : (state_[set].order ^ kInOrder) >> 4 * place & 15U;
 }
 
-// Which way a line is in tells nothing: random victims, for which it would, change the state they
-// are drawn from.
+// A tag is a whole line's: the set follows from it. Which way a line is in tells nothing: random
+// victims, for which it would, change the state they are drawn from.
 void Cache::record(StateRecord& to) const {
     to.add(static_cast<std::int64_t>(random_state_));
     for (std::size_t set = 0; set < index(sets_); ++set) {
@@ -58,7 +58,6 @@ void Cache::record(StateRecord& to) const {
         if (state.taken == 0) {
             continue;
         }
-        to.add(-static_cast<std::int64_t>(set) - 1);
         for (std::size_t place = 0; place < index(ways_); ++place) {
             const std::size_t way = way_at(set, place);
             if ((state.taken >> way & 1U) != 0) {
@@ -80,30 +79,21 @@ void Cache::use_of_many(std::size_t set, std::int64_t way) {
     order[i] = moved ^ i;
 }
 
-void Cache::put_last(std::size_t set, std::int64_t way) {
+// The way at the front of its set's order goes behind all others.
+void Cache::put_last(std::size_t set) {
     const std::size_t last = index(ways_ - 1);
     if (groups_ > 1) {
         std::uint8_t* const order = &many_[first_of(set) * kGroup];
-        std::size_t place = 0;
-        while ((order[place] ^ place) != index(way)) {
-            ++place;
-        }
-        for (; place < last; ++place) {
+        const std::uint8_t way = order[0];
+        for (std::size_t place = 0; place < last; ++place) {
             order[place] = static_cast<std::uint8_t>((order[place + 1] ^ (place + 1)) ^ place);
         }
-        order[last] = static_cast<std::uint8_t>(index(way) ^ last);
+        order[last] = static_cast<std::uint8_t>(way ^ last);
         return;
     }
-    std::uint64_t order = state_[set].order ^ kInOrder;
-    std::size_t place = 0;
-    while ((order >> 4 * place & 15U) != static_cast<std::uint64_t>(way)) {
-        ++place;
-    }
-    for (; place < last; ++place) {
-        const std::uint64_t differs = (order >> 4 * place ^ order >> 4 * (place + 1)) & 15U;
-        order ^= differs << 4 * place | differs << 4 * (place + 1);  // the two change places
-    }
-    state_[set].order = order ^ kInOrder;
+    const std::uint64_t order = state_[set].order ^ kInOrder;
+    const std::uint64_t others = ~(std::uint64_t{15} << 4 * last);
+    state_[set].order = ((order >> 4U & others) | (order & 15U) << 4 * last) ^ kInOrder;
 }
 
 // The way that was used longest ago, or any; it is the one used last now.
@@ -121,11 +111,10 @@ std::int64_t Cache::displaced_way(std::size_t set) {
         use_of_many(set, way);
         return way;
     }
-    // All move one place back: those of the ways there are.
+    // All move one place back. What that leaves in places without a way is never looked at.
     const std::uint64_t order = state_[set].order ^ kInOrder;
-    const std::uint64_t ways = ~std::uint64_t{0} >> 4 * (kGroup - 1 - last);
     const std::uint64_t way = order >> 4 * last & 15U;
-    state_[set].order = ((order & ~ways) | (order << 4U & ways) | way) ^ kInOrder;
+    state_[set].order = (order << 4U | way) ^ kInOrder;
     return static_cast<std::int64_t>(way);
 }
 
@@ -174,8 +163,7 @@ Cache::Victim Cache::install_next_to_go(Line line) {
         return {};
     }
     const Victim victim = install_absent(line, false);
-    const std::size_t set = set_of(line);
-    put_last(set, find(line, set));
+    put_last(set_of(line));
     return victim;
 }
 

@@ -187,7 +187,7 @@ class Cache {
     // The order with the way at its front.
     static std::uint64_t with_first(std::uint64_t order, std::int64_t way) {
         const auto name = static_cast<std::uint64_t>(way);
-        // Its place is the only zero, found from the right, of what differs.
+        // Its place is the first zero, found from the right, of what differs.
         const std::uint64_t differs = order ^ name * kOnes;
         const std::uint64_t zero = (differs - kOnes) & ~differs & kOnes << 3U;
         const std::uint64_t through = zero ^ (zero - 1);  // from the front to its place
@@ -195,7 +195,7 @@ class Cache {
     }
     std::size_t way_at(std::size_t set, std::size_t place) const;
     void use_of_many(std::size_t set, std::int64_t way);
-    void put_last(std::size_t set, std::int64_t way);
+    void put_last(std::size_t set);
     std::int64_t displaced_way(std::size_t set);
     void note(Line line, std::int64_t way);
     void forget(Line line);

@@ -49,6 +49,8 @@ TEST(Cache, ALineThatIsInstalledAgainStaysAndIsTheMostRecent) {
     EXPECT_FALSE(cache.dirty(3));
     cache.install(3, true);  // written since
     EXPECT_TRUE(cache.dirty(3));
+    EXPECT_EQ(cache.install(4, false).line, 1);
+    EXPECT_FALSE(cache.dirty(4)) << "in the way of a line that was written";
 }
 
 TEST(Cache, ALineIsCleanOrTakenOutOfWhateverWayItIsIn) {
@@ -67,7 +69,7 @@ TEST(Cache, ALineIsCleanOrTakenOutOfWhateverWayItIsIn) {
         EXPECT_FALSE(cache.dirty(line));  // not there
         const Cache::Victim victim = cache.install(4, false);
         EXPECT_EQ(victim.line, Cache::kNone);
-        EXPECT_FALSE(cache.dirty(4)) << "in the way of a line that was written";
+        EXPECT_FALSE(cache.dirty(4));
         for (const Line each : {1, 2, 3}) {
             EXPECT_EQ(cache.contains(each), each != line);
         }
@@ -99,7 +101,9 @@ TEST(Cache, ALineThatIsTakenOutLeavesRoom) {
     cache.remove(1);  // it is not there
     EXPECT_FALSE(cache.contains(1));
     EXPECT_TRUE(cache.contains(2));
-    EXPECT_EQ(cache.install(3, false).line, Cache::kNone);
+    const Cache::Victim victim = cache.install(3, false);
+    EXPECT_EQ(victim.line, Cache::kNone);
+    EXPECT_FALSE(victim.dirty) << "the way's last line was, and has gone";
 }
 
 TEST(Cache, IsTightOnceASetsLastWayIsTaken) {
@@ -110,6 +114,11 @@ TEST(Cache, IsTightOnceASetsLastWayIsTaken) {
     EXPECT_FALSE(cache.tight());  // two ways of each set
     cache.install(4, false);
     EXPECT_TRUE(cache.tight());
+    Cache one(cache_of(2, 1));
+    one.install(0, false);
+    EXPECT_TRUE(one.tight());
+    one.remove(0);
+    EXPECT_FALSE(one.tight()) << "a set without lines needs no way";
     cache.remove(4);
     EXPECT_FALSE(cache.tight());
     cache.install(4, false);

@@ -68,6 +68,26 @@ TEST(FillBuffers, AreFullOfMissesWhereHalfOfThemAtLeastMissTheL2) {
     EXPECT_FALSE(buffers.full_of_misses());
 }
 
+TEST(FillBuffers, HalfOfThemMissTheL2WhicheverLineHasLeft) {
+    FillBuffers buffers(2);
+    buffers.set_missed(buffers.take(7));
+    FillBuffer& hit = buffers.take(11);
+    EXPECT_TRUE(buffers.full_of_misses());  // one of two
+    buffers.give_back(hit);
+    buffers.take(13);
+    EXPECT_TRUE(buffers.full_of_misses());
+}
+
+TEST(FillBuffers, ABufferThatWaitedHoldsALineLikeAnyOther) {
+    FillBuffers buffers(1);
+    buffers.give_back(buffers.take_wait(13));
+    FillBuffer& line = buffers.take(7);
+    buffers.set_ready(line, 19);
+    buffers.give_back(line);
+    EXPECT_EQ(buffers.next_move(), kUnknownCycle);
+    EXPECT_EQ(buffers.ready(23, kAny), nullptr);
+}
+
 TEST(FillBuffers, AWaitTakesABufferAndNoTurn) {
     FillBuffers buffers(2);
     buffers.take(7);

@@ -148,9 +148,7 @@ void PrivateCaches::receive(std::int64_t now) {
         }
     }
     deliveries_.erase(deliveries_.begin(), deliveries_.begin() + static_cast<std::int64_t>(taken));
-    if (!forget_answered(now) && taken == 0) {
-        return;
-    }
+    forget_answered(now);
     ++version_;  // a prefetch into the L2 alone may find room
     refused_ = false;
     if (unasked_ > 0) {
@@ -161,12 +159,9 @@ void PrivateCaches::receive(std::int64_t now) {
     }
 }
 
-// Victims whose places are free by now; whether there were any.
-bool PrivateCaches::forget_answered(std::int64_t now) {
-    const auto waiting = std::upper_bound(victims_.begin(), victims_.end(), now);
-    const bool any = waiting != victims_.begin();
-    victims_.erase(victims_.begin(), waiting);
-    return any;
+// Victims whose places are free by now.
+void PrivateCaches::forget_answered(std::int64_t now) {
+    victims_.erase(victims_.begin(), std::upper_bound(victims_.begin(), victims_.end(), now));
 }
 
 void PrivateCaches::install_l2(Line line, bool dirty, std::int64_t now) {
@@ -290,7 +285,6 @@ void PrivateCaches::record(StateRecord& to) const {
     }
     to.add(last_quarter_);
     to.add(last_written_ & 1);
-    to.add(streams_under_way_);
     to.add(std::ssize(victims_));
     for (const std::int64_t answered : victims_) {
         to.time(answered);

@@ -103,7 +103,7 @@ class PrivateCaches {
         if (const std::int64_t move = buffers_.next_move(); move != kUnknownCycle) {
             next = std::min(next, std::max(move, path_free_ / kPathUnits));
         }
-        return next == kUnknownCycle ? next : std::max(next, now + 1);
+        return std::max(next, now + 1);
     }
 
     // As `load` of line_of(0), line_of(1), ... below `count` up to the first that is not in the L1,
@@ -170,8 +170,8 @@ class PrivateCaches {
         }
     }
     std::vector<UncoreRequest>& outbox() { return outbox_; }
-    // Nothing is on its way from or to the uncore.
-    bool quiet() const { return pending_.empty() && deliveries_.empty() && outbox_.empty(); }
+    // Nothing is on its way from or to the uncore: what is delivered is pending until it comes.
+    bool quiet() const { return pending_.empty() && outbox_.empty(); }
     // Grows with whatever passes between these caches and the rest of the socket.
     std::uint64_t exchanges() const { return sent_ + given_up_; }
     // What they are in, for who is quiet; without tags and what prefetchers know, then these.
@@ -264,7 +264,7 @@ class PrivateCaches {
     bool pending(Line line) const;
     // Somebody has found no place, and one of a victim's will be free.
     bool awaits_victim() const { return refused_ && !victims_.empty(); }
-    bool forget_answered(std::int64_t now);
+    void forget_answered(std::int64_t now);
     void receive(std::int64_t now);
     void arrive(FillBuffer& buffer, std::vector<Arrival>& arrivals);
     void fill(FillBuffer& buffer, std::int64_t now, std::vector<Arrival>& arrivals);

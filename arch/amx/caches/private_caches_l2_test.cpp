@@ -88,6 +88,36 @@ TEST(PrivateCaches, WhoWaitsForAVictimsPlaceIsWokenThoughNothingElseIsUnderWay) 
     pass(caches, 31, 36);
     EXPECT_TRUE(caches.idle());
     EXPECT_EQ(caches.prefetch(3, false, 36), PrivateCaches::Outcome::Waiting);
+    caches.deliver(3, 60);
+    pass(caches, 36, 61);
+    EXPECT_TRUE(caches.idle());  // nobody has been refused since
+}
+
+TEST(PrivateCaches, AVictimsPlaceIsFreeForWhoAsksOnceTheL3HasAnswered) {
+    for (const std::int64_t asked_at : {34, 35}) {
+        FullL2 caches(1);
+        caches.prefetch(1, false, 0);
+        caches.deliver(1, 30);
+        pass(caches, 0, 31);  // line 9 leaves, until 35
+        EXPECT_EQ(caches.prefetch(3, false, asked_at), asked_at < 35
+                                                           ? PrivateCaches::Outcome::NoBuffer
+                                                           : PrivateCaches::Outcome::Waiting);
+    }
+}
+
+TEST(PrivateCaches, WhoeverWaitsForAVictimsPlaceTheNextLineComesWhenItIsReady) {
+    FullL2 caches(2);
+    caches.load(1, 0, 0, true);
+    caches.deliver(1, 30);
+    pass(caches, 0, 31);  // line 9 leaves, until 35
+    caches.load(2, 31, 0, true);
+    EXPECT_EQ(caches.prefetch(3, false, 31), PrivateCaches::Outcome::NoBuffer);
+    caches.deliver(2, 33);
+    EXPECT_EQ(caches.next_event(31), 33);
+    const std::uint64_t refused = caches.version();
+    pass(caches, 31, 33);
+    EXPECT_EQ(caches.version(), refused);
+    EXPECT_EQ(pass(caches, 33, 34).size(), 1U);
 }
 
 TEST(PrivateCaches, ALineThatIsComingIsAskedForOnce) {
@@ -244,7 +274,9 @@ TEST(PrivateCaches, ALineThatComesWaitsForItsQuarter) {
         caches.load(second, 0, 1, true);
         caches.deliver(200, 29);
         caches.deliver(second, 29);
-        EXPECT_EQ(pass(caches, 20, 30).size(), 1U);
+        const auto first = pass(caches, 20, 30);
+        ASSERT_EQ(first.size(), 1U);
+        EXPECT_EQ(first[0].waiter, 0U) << "the one announced first";
         EXPECT_TRUE(pass(caches, 30, when).empty());
         EXPECT_EQ(pass(caches, when, when + 1).size(), 1U);
     }

@@ -189,6 +189,23 @@ TEST(PrivateCaches, StridesAreFollowedWhereTheDeviceDoesSoAndTheLineIsNotThere) 
     }
 }
 
+// Line 646 is on its way for TILELOADDT1, which would leave the L1 without it.
+TEST(PrivateCaches, StridesAreFollowedWhereAFillBufferIsFree) {
+    for (const std::int64_t buffers : {1, 2}) {
+        PrivateCacheConfig config = path_sample();
+        config.l1_stride = true;
+        config.fill_buffers = buffers;
+        PrivateCaches caches(config, kClock);
+        caches.warm(646, Level::L2, false);
+        caches.load(646, 0, 0, false);
+        for (const Line line : {640, 642, 644}) {
+            caches.train(7, line, 0);
+        }
+        pass(caches, 0, 18);
+        EXPECT_EQ(caches.contains_l1(646), buffers == 2);
+    }
+}
+
 TEST(PrivateCaches, ALineOnItsWayIsNotFetchedIntoTheL3Either) {
     PrivateCacheConfig config = path_sample();
     config.l2_adjacent_line = true;

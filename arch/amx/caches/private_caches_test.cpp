@@ -228,26 +228,6 @@ TEST(PrivateCaches, ALineReadyInTheCycleAfterAFillLosesForTheHalfOneReadyLaterDo
     EXPECT_EQ(arrivals(config, {0, 2, 4}), (std::vector<std::int64_t>{17, 19, 21}));
 }
 
-TEST(PrivateCaches, TheNextEventIsTheFirstOfWhatIsReadyOverOrDelivered) {
-    PrivateCacheConfig config = path_sample();
-    config.fill_width = base::BytesPerCycle{16};  // a line takes four cycles
-    PrivateCaches caches(config, kClock);
-    for (const Line line : {0, 1, 2}) {
-        caches.warm(line, Level::L2, false);
-    }
-    EXPECT_EQ(caches.next_event(0), kUnknownCycle);
-    caches.load(0, 0, 0, true);
-    caches.load(1, 0, 1, true);
-    EXPECT_EQ(pass(caches, 0, 18).size(), 1U);
-    EXPECT_EQ(caches.next_event(17), 17 + 4);
-    caches.prefetch(2, false, 0);  // answered at 17, over two cycles later
-    EXPECT_EQ(caches.next_event(17), 17 + 2);
-    caches.load(100, 17, 2, true);
-    caches.deliver(100, 18);
-    EXPECT_EQ(caches.next_event(17), 18);
-    EXPECT_EQ(caches.next_event(18), 19) << "never the cycle that is over";
-}
-
 TEST(PrivateCaches, ALineUnderWayTakesNoSecondFillBuffer) {
     PrivateCacheConfig config = path_sample();
     config.l1_next_line = true;
@@ -345,23 +325,6 @@ TEST(PrivateCaches, WhatLiesThereBeforeTheStartHasTakenNoTime) {
     caches.load(32, 0, 0, true);
     EXPECT_TRUE(pass(caches, 0, 17).empty());
     EXPECT_EQ(pass(caches, 17, 18).size(), 1U);
-}
-
-TEST(PrivateCaches, AreQuietWhileNothingIsOnItsWayToTheUncoreOrBack) {
-    PrivateCaches caches(path_sample(), kClock);
-    EXPECT_TRUE(caches.quiet());
-    caches.load(10, 0, 0, true);
-    EXPECT_FALSE(caches.quiet());
-    caches.outbox().clear();
-    EXPECT_FALSE(caches.quiet());
-    caches.deliver(10, 29);
-    EXPECT_FALSE(caches.quiet());
-    pass(caches, 0, 30);
-    EXPECT_TRUE(caches.quiet());
-    caches.stream(20, 30);  // nobody answers it
-    EXPECT_FALSE(caches.quiet());
-    caches.outbox().clear();
-    EXPECT_TRUE(caches.quiet());
 }
 
 TEST(PrivateCaches, CountsWhatItDoes) {

@@ -26,6 +26,7 @@ TEST(StateRecord, TimesCountFromItsCycleAndNoLongerOnceTheyHaveCome) {
     EXPECT_EQ(of(100, 100), of(300, 11));
     EXPECT_FALSE(of(100, 101) == of(300, 300));
     EXPECT_FALSE(of(100, INT64_MAX) == of(100, 100)) << "not known";
+    EXPECT_EQ(of(100, INT64_MAX), of(300, INT64_MAX));
 }
 
 TEST(StateRecord, WhatStillMattersWhenItLiesBackCountsOn) {
@@ -36,6 +37,7 @@ TEST(StateRecord, WhatStillMattersWhenItLiesBackCountsOn) {
     };
     EXPECT_EQ(of(100, 93), of(300, 293));
     EXPECT_FALSE(of(100, 93) == of(100, 94));
+    EXPECT_EQ(of(100, INT64_MAX), of(300, INT64_MAX)) << "not known";
 }
 
 TEST(StateRecord, PartsOfACycleMatterForAsLongAsIsSaid) {
@@ -47,19 +49,27 @@ TEST(StateRecord, PartsOfACycleMatterForAsLongAsIsSaid) {
     EXPECT_EQ(of(100, 1003, 0), of(200, 2003, 0));
     EXPECT_EQ(of(100, 1000, 0), of(100, 991, 0));
     EXPECT_FALSE(of(100, 1000, 1) == of(100, 991, 1));
+    EXPECT_FALSE(of(100, 995, 1) == of(100, 991, 1));
     EXPECT_EQ(of(100, 990, 1), of(100, 981, 1));
 }
 
 TEST(StateRecord, InstructionsCountFromTheYoungest) {
-    const auto of = [](std::uint64_t next, std::uint64_t sequence) {
+    const auto by_sequence = [](std::uint64_t next, std::uint64_t sequence) {
         StateRecord record = at(0, next);
         record.sequence(sequence);
+        return record;
+    };
+    const auto by_place = [](std::uint64_t next, std::uint64_t sequence) {
+        StateRecord record = at(0, next);
         record.entry(static_cast<std::uint32_t>(sequence % kRing));
         return record;
     };
-    EXPECT_EQ(of(70, 60), of(134, 124));
-    EXPECT_EQ(of(70, 60), of(71, 61));
-    EXPECT_FALSE(of(70, 60) == of(70, 61));
+    EXPECT_EQ(by_sequence(70, 60), by_sequence(134, 124));
+    EXPECT_EQ(by_sequence(70, 60), by_sequence(71, 61));
+    EXPECT_FALSE(by_sequence(70, 60) == by_sequence(70, 61));
+    EXPECT_EQ(by_place(70, 60), by_place(134, 124));
+    EXPECT_EQ(by_place(70, 60), by_place(71, 61));
+    EXPECT_FALSE(by_place(70, 60) == by_place(70, 61));
 }
 
 constexpr std::int64_t kSets = 8;
@@ -87,6 +97,20 @@ TEST(CacheState, IsTheOrderOfUseNotTheWays) {
     EXPECT_FALSE(of(with({1, 2})) == of(with({1, 3})));
     EXPECT_EQ(of(with({1, 2, 3})), of(with({9, 1, 2, 3}))) << "3 lies in another way";
     EXPECT_EQ(of(with({1, 2, 1})), of(with({2, 1})));
+    EXPECT_FALSE(of(with({1, 2, 3})) == of(with({2, 1, 3})));
+    Cache one = with({1, 2, 3});
+    Cache other = with({9, 1, 2, 3});
+    one.write(3 * kSets);
+    other.write(3 * kSets);
+    EXPECT_EQ(of(one), of(other)) << "written in another way";
+}
+
+TEST(CacheState, HoldsNothingOfALineThatHasLeft) {
+    Cache left(cache());
+    left.install(kSets, true);
+    left.install(2 * kSets, false);
+    left.remove(kSets);
+    EXPECT_EQ(of(left), of(with({2})));
 }
 
 TEST(CacheState, HoldsDirtyLinesSetsAndTheRandomState) {
@@ -117,6 +141,28 @@ TEST(CacheState, IsTheOrderOfUseOfManyWaysToo) {
     EXPECT_EQ(of(one), of(two));
 }
 
+// A tag of each group of ways, and the last of the order.
+TEST(CacheState, HoldsEachLineOfManyWaysOfEachSet) {
+    const CacheConfig many{base::Bytes{2 * 20 * kLineBytes}, 20};
+    const auto state = [&many](Line from, Line to, bool used) {
+        Cache tags(many);
+        for (Line line = 0; line < 20; ++line) {  // odd lines: the second set
+            tags.install(2 * (line == from ? to : line) + 1, false);
+        }
+        if (used) {  // all but the first and the last
+            for (Line line = 1; line < 19; ++line) {
+                tags.touch(2 * line + 1);
+            }
+        }
+        return of(tags);
+    };
+    EXPECT_EQ(state(0, 0, false), state(0, 0, false));
+    EXPECT_FALSE(state(0, 0, false) == state(0, 0, true));
+    for (const Line line : {0, 7, 16, 19}) {
+        EXPECT_FALSE(state(0, 0, false) == state(line, 99, false)) << line;
+    }
+}
+
 TEST(StreamState, BeginsWithTheStreamReplacedNext) {
     StreamTable one(3);
     StreamTable two(3);
@@ -135,6 +181,23 @@ TEST(StreamState, BeginsWithTheStreamReplacedNext) {
     EXPECT_FALSE(streams(one) == streams(two));
 }
 
+TEST(StreamState, HoldsTheLastLineHowManyAscendedAndWhatIsFetched) {
+    const auto streams = [](std::initializer_list<Line> lines, std::int64_t ahead) {
+        StreamTable table(1);
+        for (const Line line : lines) {
+            table.access(line, ahead);
+        }
+        StateRecord record = at(0);
+        table.record(record);
+        return record;
+    };
+    EXPECT_EQ(streams({1, 5, 9}, 4), streams({1, 5, 9}, 4));
+    // The page ends with line 63: all of it is fetched.
+    EXPECT_FALSE(streams({1, 61}, 4) == streams({1, 62}, 4));
+    EXPECT_FALSE(streams({1, 62, 63}, 4) == streams({1, 2, 62, 63}, 4));
+    EXPECT_FALSE(streams({1, 5, 9}, 4) == streams({1, 5, 9}, 2));
+}
+
 TEST(StrideState, HoldsTheLastLineAndTheStride) {
     const auto strides = [](std::initializer_list<Line> lines) {
         StrideTable table;
@@ -150,79 +213,16 @@ TEST(StrideState, HoldsTheLastLineAndTheStride) {
     EXPECT_FALSE(strides({1, 5}) == strides({3, 5}));
 }
 
-PrivateCacheConfig two_levels() {
-    PrivateCacheConfig config;
-    config.l1 = {base::Bytes{8 * kLineBytes}, 2};
-    config.l2 = {base::Bytes{64 * kLineBytes}, 4};
-    return config;
-}
-
-TEST(PrivateCachesState, HoldsWhatIsUnderWayAndWhen) {
-    const auto state = [](Line line, std::int64_t asked, std::uint32_t waiter, std::int64_t now) {
-        PrivateCaches caches(two_levels(), base::Hertz{1'000'000'000});
-        caches.warm(line, Level::L2, false);
-        caches.load(line, asked, waiter, true);
-        StateRecord record{now, waiter + 1, kRing};
-        caches.record(record);
+// Both have the same place.
+TEST(StrideState, HoldsWhoseStrideItIs) {
+    const auto strides = [](std::size_t instruction) {
+        StrideTable table;
+        table.access(instruction, 5);
+        StateRecord record = at(0);
+        table.record(record);
         return record;
     };
-    EXPECT_EQ(state(5, 10, 3, 12), state(5, 110, 4, 112));
-    EXPECT_FALSE(state(5, 10, 3, 12) == state(5, 11, 3, 12));
-    EXPECT_FALSE(state(5, 10, 3, 12) == state(6, 10, 3, 12));
-}
-
-// Line 64 drives line 0 of its set out, which keeps the only place for misses for 50 cycles.
-TEST(PrivateCachesState, HoldsWhenVictimsWillBeAnsweredAndWhetherAnyoneWaitsForThat) {
-    const auto state = [](std::int64_t driven_out, bool refused, std::int64_t now) {
-        PrivateCacheConfig config = two_levels();
-        config.l2_outstanding = 1;
-        PrivateCaches caches(config, base::Hertz{1'000'000'000}, base::Femtoseconds{50'000'000});
-        for (const Line line : {0, 16, 32, 48}) {
-            caches.warm(line, Level::L2, false);
-        }
-        caches.prefetch(64, false, 0);
-        caches.deliver(64, driven_out);
-        std::vector<PrivateCaches::Arrival> arrivals;
-        for (std::int64_t cycle = 0; cycle <= driven_out; ++cycle) {
-            caches.advance(cycle, arrivals);
-        }
-        if (refused) {
-            EXPECT_EQ(caches.prefetch(80, false, driven_out), PrivateCaches::Outcome::NoBuffer);
-        }
-        StateRecord record = at(now);
-        caches.record(record);
-        return record;
-    };
-    EXPECT_EQ(state(30, false, 60), state(130, false, 160));
-    EXPECT_FALSE(state(30, false, 60) == state(31, false, 60));
-    EXPECT_FALSE(state(30, false, 60) == state(30, true, 60));
-    EXPECT_EQ(state(30, false, 80), state(30, false, 90));  // answered
-}
-
-TEST(PrivateCachesState, ExchangesCountWhatIsSentAndWhatIsTaken) {
-    PrivateCaches caches(two_levels(), base::Hertz{1'000'000'000});
-    caches.warm(5, Level::L2, false);
-    caches.load(5, 1, 1, true);
-    EXPECT_EQ(caches.exchanges(), 0);
-    EXPECT_TRUE(caches.quiet());
-    caches.load(6, 1, 1, true);
-    EXPECT_EQ(caches.exchanges(), 1);
-    EXPECT_FALSE(caches.quiet());
-    caches.give_up(5);
-    EXPECT_EQ(caches.exchanges(), 2);
-}
-
-TEST(PrivateCachesState, SkippedCyclesLieBetweenItsCyclesAndTheUncores) {
-    PrivateCaches caches(two_levels(), base::Hertz{1'000'000'000});
-    CacheCounters counted;
-    counted.fills = 17;
-    caches.skip(1000, counted);
-    EXPECT_EQ(caches.counters().fills, 17);
-    caches.load(6, 20, 1, true);
-    ASSERT_EQ(caches.outbox().size(), 1);
-    EXPECT_EQ(caches.outbox().front().cycle, 1020);
-    caches.deliver(6, 1090);
-    EXPECT_EQ(caches.next_event(20), 90);
+    EXPECT_FALSE(strides(7) == strides(7 + 64));
 }
 
 }  // namespace

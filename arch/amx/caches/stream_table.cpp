@@ -19,8 +19,7 @@ StreamTable::Stream* StreamTable::search(Line page) {
 void StreamTable::record(StateRecord& to) const {
     for (std::size_t i = 0; i < kStreams; ++i) {
         const Stream& stream = streams_[(next_ + i) % kStreams];
-        to.add(stream.page);
-        to.add(stream.last);
+        to.add(stream.last);  // and its page with it
         to.add(stream.next);
         to.add(stream.ascended);
     }

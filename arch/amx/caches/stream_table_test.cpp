@@ -60,6 +60,15 @@ TEST(StreamTable, PagesAlikeInTheirLowBitsAreFollowedEach) {
     EXPECT_EQ(range(streams, kOther + 1, 7), (std::pair<Line, Line>{1, 3}));
 }
 
+TEST(StreamTable, TheMostAscendingLinesAreThoseOfTheLongestStream) {
+    StreamTable streams(1);
+    EXPECT_EQ(streams.most_ascended(), 0);
+    for (const Line line : {kPage, kPage + 1, kPage + 2, kPage + 70, kPage + 71}) {
+        streams.access(line, 4);
+    }
+    EXPECT_EQ(streams.most_ascended(), 3);
+}
+
 TEST(StreamTable, RemembersThirtyTwoPages) {
     for (const Line others : {31, 32}) {
         StreamTable streams(1);

@@ -46,7 +46,7 @@ void Core::advance(std::int64_t limit) {
 
 // Of several cores each takes a step when a slice begins, also where nothing is due.
 bool Core::takes_step() const {
-    return !repetition_ || now_ >= next_delivery() || seen_ != caches_.l1_changes();
+    return !repetition_ || now_ >= next_delivery();
 }
 
 // As the last step left it, or what has been delivered since.
@@ -84,7 +84,6 @@ std::int64_t Core::step() {
     if (stream_.finished() && window_.empty() && stores_.empty()) {
         finished_at_ = now_;
     }
-    seen_ = caches_.l1_changes();
     return stores_moved ? now_ + 1 : next_event();
 }
 
@@ -158,7 +157,6 @@ void Core::allocate() {
         return;
     }
     std::int64_t budget = config_.window.allocate;
-    blocked_ = Blocked::No;
     while (budget > 0 && configured_at_ <= now_ && may_allocate() && allocate_one(budget)) {
     }
 }

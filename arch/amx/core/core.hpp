@@ -145,7 +145,6 @@ class Core {
     std::optional<Repetition> repetition_;
     std::optional<std::size_t> turned_;  // end of a watched loop that has entered in this step
     std::int64_t due_ = 0;               // when the next step is, as the last one left it
-    std::uint64_t seen_ = 0;             // changes of the L1 by then
     std::int64_t uops_left_ = 0;         // of an instruction that needs several cycles to enter
     std::int64_t retire_left_ = 0;       // as above, to leave
     std::int64_t configured_at_ = 0;     // end of LDTILECFG

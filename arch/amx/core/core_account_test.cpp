@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -69,6 +70,50 @@ TEST(CoreAccount, ATdpWaitsForTheTileThatComesLast) {
                       {CoreState::Multiply, 1}}));
 }
 
+// A load that nobody answers, first: nothing retires meanwhile.
+TEST(CoreAccount, WhatATdpWaitsForChangesWhenItsTileIsThereWhateverRetires) {
+    AmxConfig config = with_configuration(199);
+    config.window.allocate = 16;
+    config.tiles.zero_latency = base::Cycles{101};
+    const program::Program program = program::read_program(
+        kConfigure + std::string{"vmovups zmm1, [0x500000]\ntilezero tmm0\n"} + kTile4 + kDot,
+        "test");
+    Core core(config, program);
+    for (caches::Line line = 0; line < 16; ++line) {
+        core.caches().warm(line, caches::Level::L1, false);
+    }
+    core.advance(1000);
+    // The vector load takes a slot of cycle 200: the tile's last line goes in 208.
+    EXPECT_EQ(core.spent(CoreState::LoadL1), 208 + 5 + 33 - 199);
+    EXPECT_EQ(core.spent(CoreState::Accumulator), 199 + 101 - (208 + 5 + 33));
+}
+
+TEST(CoreAccount, ATdpWaitsForATileOfMemoryBeforeItWaitsForOneOfTmul) {
+    AmxConfig config = with_configuration(199);
+    config.window.allocate = 16;
+    config.tiles.dot_latency = base::Cycles{37};
+    // The first TDP from 200 to 216, its tile in 253; the other operand as above in 245.
+    EXPECT_EQ(states(kConfigure + kTile4 + "tdpbssd tmm6, tmm2, tmm3\n" + kDot, config),
+              (States{{CoreState::Configure, 199},
+                      {CoreState::Ports, 1},
+                      {CoreState::Multiply, 16 + 1},
+                      {CoreState::LoadL1, 245 - 216},
+                      {CoreState::Accumulator, 253 - 245}}));
+}
+
+TEST(CoreAccount, TheConfigurationLastsUntilTheNextInstructionMayEnter) {
+    EXPECT_EQ(states(kConfigure + std::string{"vpxord zmm1\n"}, with_configuration(199)),
+              (States{{CoreState::Configure, 199}, {CoreState::Drain, 1}}));
+}
+
+TEST(CoreAccount, WhoWaitsForTheOthersIsAtABarrier) {
+    const program::Program program = program::read_program("vpxord zmm1\nbarrier\n", "test");
+    const AmxConfig config;
+    Core core(config, program);
+    core.advance(100);
+    EXPECT_EQ(core.spent(CoreState::Barrier), 100 - 1);
+}
+
 TEST(CoreAccount, ATdpWaitsForATileFromWhereItsLinesLie) {
     const AmxConfig config = with_configuration(199);
     EXPECT_GT(states(kConfigure + kTile4 + kDot, config, caches::Level::L2)[CoreState::LoadL2], 0);
@@ -98,6 +143,26 @@ TEST(CoreAccount, WhileMissesOfTheL2TakeEveryFillBufferATdpWaitsForOne) {
     const States from_l2 = states(kConfigure + kTile4 + kDot, config, caches::Level::L2);
     EXPECT_EQ(from_l2.count(CoreState::FillBuffers), 0U);
     EXPECT_EQ(from_l2.count(CoreState::LoadL2), 1U);
+}
+
+// Four buffers: of a tile whose four lines have been asked for, or of loads before it.
+TEST(CoreAccount, ATdpWaitsForAFillBufferWhoeverHasThem) {
+    AmxConfig config = with_configuration(199);
+    config.caches.fill_buffers = 4;
+    const std::string tile = "config 0 4x64 4x64 4x64 4x64 4x64 4x64 4x64 16x64\nldtilecfg 0\n";
+    std::string loads;
+    for (int i = 0; i < 4; ++i) {
+        loads += fmt::format("vmovups zmm{}, [{}]\n", i, 0x500000 + 64 * i);
+    }
+    const std::string dot = "tdpbssd tmm0, tmm4, tmm7\n";
+    const std::string other = "vmovups zmm8, [0x600000]\n";
+    for (const std::string& text : {tile + kTile4 + other + dot, tile + loads + kTile4 + dot}) {
+        const program::Program program = program::read_program(text, "test");
+        Core core(config, program);
+        core.advance(1000);
+        ASSERT_FALSE(core.fault()) << core.fault()->reason;
+        EXPECT_GT(core.spent(CoreState::FillBuffers), 700) << text;
+    }
 }
 
 TEST(CoreAccount, ATdpWaitsForATileWhoseLinesAreInTheStoreBuffer) {

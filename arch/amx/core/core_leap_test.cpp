@@ -259,7 +259,20 @@ loop i 3000
 end
 )";
 
-// TLBs of two entries: every access of three pages misses both.
+// One after the other: each finds its page driven out of both TLBs.
+constexpr const char* kPagesInTurn = R"(
+loop i 3000
+  vmovups zmm0, [b]
+  lfence
+  vmovups zmm1, [b + 4096]
+  lfence
+  vmovups zmm2, [b + 8192]
+  lfence
+end
+)";
+
+// TLBs of two entries. Where the loads of three pages go side by side, one of them misses the
+// first.
 TEST(CoreLeap, MissesAndWalksOfTheTlbsAreCountedForTurnsThatAreSkipped) {
     AmxConfig config;
     config.pages.first = {base::Bytes{2 * caches::kLineBytes}, 2, 0};
@@ -268,6 +281,51 @@ TEST(CoreLeap, MissesAndWalksOfTheTlbsAreCountedForTurnsThatAreSkipped) {
     config.pages.walk = base::Cycles{20};
     config.pages.walk_loads = 1;
     expect_same(config, kThreePages);
+    expect_same(config, kPagesInTurn);
+}
+
+// What is over by itself long after a turn's end is part of what the core is in.
+TEST(CoreLeap, WhatStillRunsOutIsNoRepetition) {
+    const std::string adds = "loop i 300\n  vaddps zmm1, zmm1, zmm2\nend\n";  // 1200 cycles
+    AmxConfig config;
+    config.access.nontemporal_gap = base::Cycles{5000};
+    expect_same(config, "tileloaddt1 tmm4, [a], 64\n" + adds + "tileloaddt1 tmm5, [a + 1024], 64\n",
+                false);
+    config = {};
+    config.access.tile_load_after_store = base::Cycles{5000};
+    expect_same(config, "vmovups [c], zmm3\n" + adds + "tileloadd tmm4, [c], 64\n", false);
+    config = {};
+    config.caches.fill_percent = 500'000;  // as many cycles
+    expect_same(config, "vmovups zmm3, [b]\n" + adds + "vmovups zmm4, [b]\n", false);
+    config = {};
+    config.caches.l2_latency = base::Cycles{5000};
+    expect_same(config, "prefetcht1 [b]\n" + adds, false);  // holds a fill buffer
+    // Nobody brings the line: it is on its way all the time.
+    expect_same({}, "prefetcht1 [0x700000]\n" + adds, false);
+}
+
+// One addition a turn, on port 0 and port 5 in turn, which take 4 and 3 cycles.
+TEST(CoreLeap, PortsThatTakeTurnsRepeatWithEverySecondTurn) {
+    AmxConfig config;
+    config.vector.balanced_binding = false;
+    config.window.allocate = 1;  // nothing enters beside a turn's end
+    OpcodeTiming& add = config.instructions[static_cast<std::size_t>(program::Opcode::Vaddps)];
+    add.latency = base::Cycles{4};
+    add.port5_latency = base::Cycles{3};
+    expect_same(config, "loop i 3000\n  vaddps zmm1, zmm2, zmm3\n  lfence\nend\n");
+}
+
+// Nine uops a turn, five a cycle: the first turns end with 1, 2, 3, 4 and 0 uops of the next.
+TEST(CoreLeap, AnInstructionThatHasEnteredInPartIsPartOfTheState) {
+    AmxConfig config;
+    config.window.allocate = 5;
+    config.instructions[static_cast<std::size_t>(program::Opcode::Vpxord)].uops = 7;
+    expect_same(config, "loop i 3000\n  vpxord zmm1\nend\n");
+    // As many leave.
+    config.window.allocate = 32;
+    config.window.retire = 5;
+    config.window.reorder_buffer = 41;
+    expect_same(config, "loop i 3000\n  vpxord zmm1\nend\n");
 }
 
 // An L1 of two ways whose victims chance picks: no turn tells what the next will find there.

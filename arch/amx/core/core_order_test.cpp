@@ -75,6 +75,8 @@ TEST(CoreOrder, ATileInstructionNeedsAConfigurationThatHoldsThen) {
     for (const auto& [text, dynamic] :
          {std::pair{zero, 0},
           {kConfigure + std::string{"tilerelease\n"} + zero, 2},
+          {"tileloadd tmm0, [0], 64\n", 0},
+          {"tilestored [0], 64, tmm0\n", 0},
           // Legal in the first pass of the loop, not in the second.
           {kConfigure + std::string{"loop i 2\n"} + zero + "tilerelease\nend\n", -1}}) {
         const program::Program program = program::read_program(text, "test");
@@ -87,6 +89,78 @@ TEST(CoreOrder, ATileInstructionNeedsAConfigurationThatHoldsThen) {
             EXPECT_EQ(core.counters().instructions, dynamic);
         }
     }
+}
+
+TEST(CoreOrder, NothingEntersWhileAPauseLasts) {
+    AmxConfig config;
+    config.window.allocate = 1;
+    const std::string idiom = "vpxord zmm1\n";  // may retire in the cycle after it enters
+    EXPECT_EQ(end_of(idiom + "pause 13\n" + idiom, config), 1 + 13 + 1);
+}
+
+TEST(CoreOrder, AfterAnIllegalInstructionACoreIsFinished) {
+    const program::Program program = program::read_program("vpxord zmm1\ntilezero tmm0\n", "test");
+    const AmxConfig config;
+    Core core(config, program);
+    core.advance(100);
+    EXPECT_TRUE(core.fault());
+    EXPECT_EQ(core.spent(CoreState::Finished), 100 - 1);
+}
+
+TEST(CoreOrder, CountsTilesTheirLinesAndRows) {
+    const program::Program program = program::read_program(
+        "config 0 7x64 16x64 16x64 16x64 7x64 16x64 16x64 16x64\nldtilecfg 0\n"
+        "vmovups zmm1, [0]\ntileloadd tmm4, [0], 64\ntdpbssd tmm0, tmm4, tmm6\n"
+        "vmovups [0x100800], zmm1\ntilestored [0x100000], 64, tmm0\nbarrier\n",
+        "test");
+    const AmxConfig config;
+    Core core(config, program);
+    for (caches::Line line = 0; line < 64; ++line) {
+        core.caches().warm(line, caches::Level::L1, false);
+        core.caches().warm(kPage / caches::kLineBytes + line, caches::Level::L1, false);
+    }
+    core.advance(1000);
+    EXPECT_TRUE(core.at_barrier());
+    EXPECT_EQ(core.counters().instructions, 7);  // the barrier too
+    EXPECT_EQ(core.counters().tile_loads, 1);
+    EXPECT_EQ(core.counters().tile_load_lines, 7);
+    EXPECT_EQ(core.counters().dots, 1);
+    EXPECT_EQ(core.counters().dot_rows, 7);
+    EXPECT_EQ(core.counters().tile_stores, 1);
+    core.pass_barrier();
+    EXPECT_FALSE(core.at_barrier());
+}
+
+// Enters in 0, starts in 1, has its data in 2 and retires, reaches the L1 in 3.
+TEST(CoreOrder, AnInstructionThatRetiresAndAStoreThatReachesTheL1AreProgress) {
+    const program::Program program = program::read_program("vmovups [0x100000], zmm1\n", "test");
+    const AmxConfig config;
+    Core core(config, program);
+    core.caches().warm(kPage / caches::kLineBytes, caches::Level::L1, false);
+    for (const auto& [end, progress] : {std::pair{2, 0U}, {3, 1U}, {4, 2U}}) {
+        core.advance(end);
+        EXPECT_EQ(core.progress(), progress) << end;
+    }
+}
+
+TEST(CoreOrder, AProgramOnceMoreBeginsWhereItIsToldAndCountsFromThere) {
+    const program::Program program = program::read_program(kAdd, "test");
+    AmxConfig config;
+    config.vector.second_port = false;
+    Core core(config, program);
+    core.advance(20);
+    EXPECT_EQ(core.finished_at(), 1 + 4);
+    core.restart(100);
+    EXPECT_EQ(core.now(), 100);
+    EXPECT_FALSE(core.finished());
+    core.advance(150);
+    EXPECT_EQ(core.finished_at(), 100 + 1 + 4);
+    EXPECT_EQ(core.counters().instructions, 1);
+    std::int64_t spent = 0;
+    for (std::size_t state = 0; state < kCoreStates.kStates; ++state) {
+        spent += core.spent(static_cast<CoreState>(state));
+    }
+    EXPECT_EQ(spent, 50);
 }
 
 }  // namespace

@@ -218,7 +218,7 @@ std::int64_t LoadUnit::translate(const Entry& entry, const Lines& lines, std::in
 }
 
 bool LoadUnit::forwards(const Entry& entry, std::int64_t store) const {
-    return !program::is_tile_load(entry.instruction->opcode) && entry.lines == 1 &&
+    return !program::is_tile_load(entry.instruction->opcode) &&
            stores_.forwards(store, entry.address, entry.bytes);
 }
 
@@ -369,7 +369,7 @@ void LoadUnit::finish(EntryId id) {
 }
 
 std::int64_t LoadUnit::next_event(std::int64_t now) const {
-    return wake_ == caches::kUnknownCycle ? wake_ : std::max(wake_, now + 1);
+    return std::max(wake_, now + 1);
 }
 
 // Of a refused line only whether it may be asked for again: a look whether it has a buffer by now

@@ -2,80 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include "arch/amx/core/window_testing.hpp"
+#include "arch/amx/core/load_unit_testing.hpp"
 
 namespace tilesim::arch::amx::core {
 namespace {
 
-// Pairwise different primes.
-AmxConfig sample() {
-    AmxConfig config;
-    config.access.tile_load_to_use = base::Cycles{31};
-    config.access.nontemporal_line = base::Cycles{3};
-    config.access.nontemporal_gap = base::Cycles{7};
-    config.access.nontemporal_to_use = base::Cycles{13};
-    config.access.tile_load_after_store = base::Cycles{19};
-    config.access.forward_latency = base::Cycles{11};
-    config.access.vector_load_to_use = base::Cycles{2};
-    config.caches.l1_latency = base::Cycles{5};
-    config.caches.l2_latency = base::Cycles{17};
-    config.caches.same_half_percent = 0;
-    return config;
-}
-
-constexpr std::int64_t kCold = 0x100000;
-
-// The first 16 KiB are in the L1; the L2 holds them too, and 16 KiB from kCold on.
-struct Bench : Window {
-    explicit Bench(const std::string& text, const AmxConfig& given = sample())
-        : Window(text, given) {
-        for (caches::Line line = 0; line < 256; ++line) {
-            caches.warm(line, caches::Level::L1, false);
-            caches.warm(caches::line_at(kCold) + line, caches::Level::L2, false);
-        }
-    }
-    // Everything enters in the cycle before the first, tiles of `rows`; cycles up to and including
-    // `last`.
-    void run(std::int64_t last, std::int64_t rows = 16) {
-        while (!stream.finished()) {
-            ids.push_back(enter(now - 1, 1, rows));
-        }
-        for (; now <= last; ++now) {
-            step();
-        }
-    }
-    void step() {
-        arrivals.clear();
-        caches.advance(now, arrivals);
-        for (const caches::PrivateCaches::Arrival& arrival : arrivals) {
-            if ((arrival.waiter & Translation::kWalks) != 0) {
-                pages.arrive(arrival.waiter, now);
-            } else {
-                loads.arrive(arrival.waiter, now);
-            }
-        }
-        stores.step(now, caches);
-        for (EntryId id = window.pop_due(now); id != kNoEntry; id = window.at(id).next_in_slot) {
-            if (program::info_of(window.at(id).instruction->opcode).unit == program::Unit::Load &&
-                window.at(id).next_line < window.at(id).lines) {
-                loads.start(id);
-            }
-        }
-        loads.step(now);
-    }
-    std::int64_t result(std::size_t index) const { return window.at(ids[index]).result_at; }
-
-    LoadUnit loads{config, window, caches, stores, pages};
-    std::vector<EntryId> ids;
-    std::vector<caches::PrivateCaches::Arrival> arrivals;
-    std::int64_t now = 1;
-};
-
 TEST(LoadUnit, AWalksLoadTakesAFillBufferBeforeOlderLoads) {
-    AmxConfig config = sample();
+    AmxConfig config = load_unit_sample();
     config.pages.walk_loads = 1;
     config.caches.fill_buffers = 1;
-    Bench bench("vmovups zmm0, [0x100000]\nvmovups zmm1, [0x200000]\n", config);
+    LoadBench bench("vmovups zmm0, [0x100000]\nvmovups zmm1, [0x200000]\n", config);
     bench.run(5);
     ASSERT_EQ(bench.caches.outbox().size(), 1U);  // of the first page's walk
     bench.caches.deliver(bench.caches.outbox()[0].line, 11);
@@ -87,9 +23,9 @@ TEST(LoadUnit, AWalksLoadTakesAFillBufferBeforeOlderLoads) {
 
 TEST(LoadUnit, ATileLoadTakesItsLinesAtTheWidthOfThePorts) {
     for (const std::int64_t width : {1, 2, 3}) {
-        AmxConfig config = sample();
+        AmxConfig config = load_unit_sample();
         config.access.load_lines = width;
-        Bench bench("tileloadd tmm0, [0x1000], 64\ntileloadd tmm1, [0x1400], 64\n", config);
+        LoadBench bench("tileloadd tmm0, [0x1000], 64\ntileloadd tmm1, [0x1400], 64\n", config);
         bench.run(60);
         // From cycle 1 on; the last line 5 cycles later, the tile 31 after it.
         EXPECT_EQ(bench.result(0), 1 + 15 / width + 5 + 31) << width;
@@ -100,9 +36,9 @@ TEST(LoadUnit, ATileLoadTakesItsLinesAtTheWidthOfThePorts) {
 
 TEST(LoadUnit, APrefetchHasAPortOfItsOwnWhereThereIsOne) {
     const auto tile = [](bool port, const char* first) {
-        AmxConfig config = sample();
+        AmxConfig config = load_unit_sample();
         config.access.prefetch_port = port;
-        Bench bench(std::string{first} + "tileloadd tmm0, [0x1000], 64\n", config);
+        LoadBench bench(std::string{first} + "tileloadd tmm0, [0x1000], 64\n", config);
         bench.run(60);
         return bench.result(bench.ids.size() - 1);
     };
@@ -116,14 +52,14 @@ TEST(LoadUnit, APrefetchHasAPortOfItsOwnWhereThereIsOne) {
 
 TEST(LoadUnit, TwoPrefetchesACycleGoWhereTheyHaveAPort) {
     for (const bool port : {false, true}) {
-        AmxConfig config = sample();
+        AmxConfig config = load_unit_sample();
         config.access.load_lines = 3;
         config.access.prefetch_port = port;
         std::string text;
         for (int i = 0; i < 6; ++i) {
             text += "prefetcht0 [0x100]\n";
         }
-        Bench bench(text, config);
+        LoadBench bench(text, config);
         bench.run(10);
         EXPECT_EQ(bench.result(2), (port ? 2 : 1) + 1);
         EXPECT_EQ(bench.result(5), (port ? 3 : 2) + 1);
@@ -132,10 +68,10 @@ TEST(LoadUnit, TwoPrefetchesACycleGoWhereTheyHaveAPort) {
 
 TEST(LoadUnit, ALineThatEntersTheL1KeepsNoPrefetchFromItsPort) {
     for (const bool port : {false, true}) {
-        AmxConfig config = sample();
+        AmxConfig config = load_unit_sample();
         config.access.prefetch_port = port;
         config.caches.fill_percent = 300;
-        Bench bench("prefetcht0 [0x100]\n", config);
+        LoadBench bench("prefetcht0 [0x100]\n", config);
         bench.ids.push_back(bench.enter(0, 1, 16));
         bench.loads.fill(1);
         bench.run(10);
@@ -144,13 +80,13 @@ TEST(LoadUnit, ALineThatEntersTheL1KeepsNoPrefetchFromItsPort) {
 }
 
 TEST(LoadUnit, ATileOfFewerRowsTakesFewerLines) {
-    Bench bench("tileloadd tmm0, [0x1000], 64\n");
+    LoadBench bench("tileloadd tmm0, [0x1000], 64\n");
     bench.run(20, 7);
     EXPECT_EQ(bench.result(0), 1 + 6 / 2 + 5 + 31);
 }
 
 TEST(LoadUnit, RowsThatDoNotStartOnALineTakeTwo) {
-    Bench bench("tileloadd tmm0, [0x1020], 64\n");
+    LoadBench bench("tileloadd tmm0, [0x1020], 64\n");
     bench.run(30);
     EXPECT_EQ(bench.result(0), 1 + 31 / 2 + 5 + 31);
     const Entry& entry = bench.window.at(bench.ids[0]);
@@ -160,7 +96,7 @@ TEST(LoadUnit, RowsThatDoNotStartOnALineTakeTwo) {
 }
 
 TEST(LoadUnit, ANontemporalLoadTakesALineEverySoManyCyclesAndPausesAtItsEnd) {
-    Bench bench(
+    LoadBench bench(
         "tileloaddt1 tmm0, [0x1000], 64\ntileloaddt1 tmm1, [0x1400], 64\n"
         "tileloadd tmm2, [0x1800], 64\n");
     bench.run(150);
@@ -173,18 +109,18 @@ TEST(LoadUnit, ANontemporalLoadTakesALineEverySoManyCyclesAndPausesAtItsEnd) {
 
 TEST(LoadUnit, ANontemporalLoadLeavesTheL1Alone) {
     const std::string text = "tileloaddt1 tmm0, [0x100000], 64\n";
-    Bench bench(text);
+    LoadBench bench(text);
     bench.run(150);
     EXPECT_FALSE(bench.caches.contains_l1(caches::line_at(kCold)));
-    AmxConfig config = sample();
+    AmxConfig config = load_unit_sample();
     config.access.nontemporal_fills_l1 = true;
-    Bench fills(text, config);
+    LoadBench fills(text, config);
     fills.run(150);
     EXPECT_TRUE(fills.caches.contains_l1(caches::line_at(kCold)));
 }
 
 TEST(LoadUnit, ATileIsThereSoLongAfterItsLastLine) {
-    Bench bench("tileloadd tmm0, [0x100000], 64\n");
+    LoadBench bench("tileloadd tmm0, [0x100000], 64\n");
     bench.run(80);
     // Two lines a cycle are asked for in cycles 1 to 8; from 1 + 17 on three of four cycles bring
     // one: the 16th starts 15 * 4/3 = 20 cycles later.
@@ -193,7 +129,7 @@ TEST(LoadUnit, ATileIsThereSoLongAfterItsLastLine) {
 
 TEST(LoadUnit, AVectorLoadFollowsItsLine) {
     for (const std::string form : {"vmovups zmm1, [", "vbroadcastss zmm1, ["}) {
-        Bench bench(form + "0x1000]\n" + form + "0x100000]\n");
+        LoadBench bench(form + "0x1000]\n" + form + "0x100000]\n");
         bench.run(40);
         EXPECT_EQ(bench.result(0), 1 + 5 + 2) << form;
         EXPECT_EQ(bench.result(1), 1 + 17 + 2) << form;
@@ -201,15 +137,15 @@ TEST(LoadUnit, AVectorLoadFollowsItsLine) {
 }
 
 TEST(LoadUnit, AGeneralRegisterHasItsLineAtOnceAndAChainWaitsForTheLoadBefore) {
-    Bench bench("shuffle order 0x1000 4 64\nloop i 2\nmov r1, [order[i]]\nend\n");
+    LoadBench bench("shuffle order 0x1000 4 64\nloop i 2\nmov r1, [order[i]]\nend\n");
     bench.run(40);
     EXPECT_EQ(bench.result(0), 1 + 5);
     EXPECT_EQ(bench.result(2), 1 + 5 + 5);  // behind the loop's counter
 }
 
 TEST(LoadUnit, ALineThatComesIntoTheL1KeepsLoadsWaiting) {
-    Bench bench("vmovups zmm1, [0x1000]\nvmovups zmm2, [0x1040]\nvmovups zmm3, [0x1080]\n", [] {
-        AmxConfig config = sample();
+    LoadBench bench("vmovups zmm1, [0x1000]\nvmovups zmm2, [0x1040]\nvmovups zmm3, [0x1080]\n", [] {
+        AmxConfig config = load_unit_sample();
         config.caches.fill_percent = 200;
         return config;
     }());
@@ -221,9 +157,9 @@ TEST(LoadUnit, ALineThatComesIntoTheL1KeepsLoadsWaiting) {
 }
 
 TEST(LoadUnit, ALoadWaitsForItsPageAndYoungerOnesGoOn) {
-    AmxConfig config = sample();
+    AmxConfig config = load_unit_sample();
     config.pages.second_latency = base::Cycles{7};
-    Bench bench("vmovups zmm1, [0x3000]\nvmovups zmm2, [0x1040]\n", config);
+    LoadBench bench("vmovups zmm1, [0x3000]\nvmovups zmm2, [0x1040]\n", config);
     bench.pages.warm(caches::line_at(0x1000), caches::line_at(0x4000));
     while (!bench.pages.ready(caches::line_at(0x1000), bench.now)) {
         ++bench.now;
@@ -235,11 +171,11 @@ TEST(LoadUnit, ALoadWaitsForItsPageAndYoungerOnesGoOn) {
 }
 
 TEST(LoadUnit, APageThatAnotherDroveOutIsLookedUpAgain) {
-    AmxConfig config = sample();
+    AmxConfig config = load_unit_sample();
     config.pages.first = {base::Bytes{2 * caches::kLineBytes}, 2, 0};  // two pages
     config.pages.second_latency = base::Cycles{7};
     config.caches.fill_percent = 10'000;
-    Bench bench("tileloadd tmm0, [0x200000], 4096\n", config);
+    LoadBench bench("tileloadd tmm0, [0x200000], 4096\n", config);
     const caches::Line first = caches::line_at(0x200000);
     bench.pages.warm(first, first + 3 * caches::kLinesPerPage);
     bench.loads.fill(1);  // no slot: lines that hit are looked for ahead
@@ -253,9 +189,10 @@ TEST(LoadUnit, APageThatAnotherDroveOutIsLookedUpAgain) {
 }
 
 TEST(LoadUnit, OlderLoadsTakeTheSlotsFirst) {
-    AmxConfig config = sample();
+    AmxConfig config = load_unit_sample();
     config.access.load_lines = 1;
-    Bench bench("vmovups zmm1, [0x1000]\nvmovups zmm2, [0x1040]\nvmovups zmm3, [0x1080]\n", config);
+    LoadBench bench("vmovups zmm1, [0x1000]\nvmovups zmm2, [0x1040]\nvmovups zmm3, [0x1080]\n",
+                    config);
     bench.run(20);
     for (std::size_t i = 0; i < 3; ++i) {
         EXPECT_EQ(bench.result(i), 1 + static_cast<std::int64_t>(i) + 5 + 2);
@@ -263,10 +200,10 @@ TEST(LoadUnit, OlderLoadsTakeTheSlotsFirst) {
 }
 
 TEST(LoadUnit, ALoadWithoutAFillBufferStepsAside) {
-    AmxConfig config = sample();
+    AmxConfig config = load_unit_sample();
     config.caches.fill_buffers = 1;
-    Bench bench("vmovups zmm1, [0x100000]\nvmovups zmm2, [0x100040]\nvmovups zmm3, [0x1000]\n",
-                config);
+    LoadBench bench("vmovups zmm1, [0x100000]\nvmovups zmm2, [0x100040]\nvmovups zmm3, [0x1000]\n",
+                    config);
     bench.run(60);
     EXPECT_EQ(bench.result(0), 1 + 17 + 2);
     EXPECT_EQ(bench.result(2), 1 + 5 + 2);
@@ -276,7 +213,7 @@ TEST(LoadUnit, ALoadWithoutAFillBufferStepsAside) {
 
 // A store whose data comes in cycle 23, then a load. A retired store reaches the L1 in that cycle.
 std::int64_t after_store(const std::string& store, const std::string& load, bool retired) {
-    Bench bench(store + load);
+    LoadBench bench(store + load);
     bench.run(0, 1);
     bench.stores.set_data(0, 23);
     bench.stores.set_senior(retired ? 1 : 0);
@@ -307,7 +244,7 @@ TEST(LoadUnit, AVectorLoadTakesItsDataFromTheStoreBufferOrWaitsForTheL1) {
 }
 
 TEST(LoadUnit, APrefetchWaitsForNothing) {
-    Bench bench("prefetcht0 [0x100000]\nprefetcht1 [0x200000]\n");
+    LoadBench bench("prefetcht0 [0x100000]\nprefetcht1 [0x200000]\n");
     bench.run(3);
     EXPECT_EQ(bench.window.at(bench.ids[0]).done_at, 1 + 1);
     EXPECT_EQ(bench.window.at(bench.ids[1]).done_at, 1 + 1);
@@ -318,7 +255,7 @@ TEST(LoadUnit, APrefetchWaitsForNothing) {
 }
 
 TEST(LoadUnit, PrefetchesEndWhereTheirHintSays) {
-    Bench bench(
+    LoadBench bench(
         "prefetcht0 [0x100000]\nprefetchnta [0x100040]\nprefetcht1 [0x100080]\n"
         "prefetcht2 [0x1000c0]\n");
     bench.run(1 + 17 + 13);
@@ -328,23 +265,23 @@ TEST(LoadUnit, PrefetchesEndWhereTheirHintSays) {
 }
 
 TEST(LoadUnit, WhoWaitsForASlotOrATurnSaysWhenItComes) {
-    AmxConfig config = sample();
+    AmxConfig config = load_unit_sample();
     config.caches.fill_percent = 300;
-    Bench bench("vmovups zmm1, [0x1000]\n", config);
+    LoadBench bench("vmovups zmm1, [0x1000]\n", config);
     bench.loads.fill(1);  // three cycles
     bench.run(1);
     EXPECT_EQ(bench.loads.next_event(1), 1 + 3);
-    Bench nontemporal("tileloaddt1 tmm0, [0x1000], 64\n");
+    LoadBench nontemporal("tileloaddt1 tmm0, [0x1000], 64\n");
     nontemporal.run(1);
     EXPECT_EQ(nontemporal.loads.next_event(1), 1 + 3);
 }
 
 // No slot is left: lines that are there are looked for ahead, up to the first that is not.
 TEST(LoadUnit, TheFirstLineThatIsNotThereEndsARunOfHits) {
-    AmxConfig config = sample();
+    AmxConfig config = load_unit_sample();
     config.pages.scattered = true;
     config.caches.fill_percent = 10'000;
-    Bench bench("tileloadd tmm0, [0x200000], 64\n", config);
+    LoadBench bench("tileloadd tmm0, [0x200000], 64\n", config);
     const caches::Line first = caches::line_at(0x200000);
     for (const caches::Line row : {0, 1, 2, 4, 5}) {  // the fourth row is missing
         bench.caches.warm(bench.pages.physical(first + row), caches::Level::L1, false);

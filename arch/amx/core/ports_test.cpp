@@ -142,6 +142,7 @@ TEST(Ports, SttilecfgDeliversItsLineLate) {
     Bench bench("sttilecfg [0x1000]\nvmovups [0x2000], zmm1\n");
     bench.run(5);
     EXPECT_EQ(bench.stores.data_at(0), 1 + 23 + 1);
+    EXPECT_EQ(bench.entry(0).done_at, 1 + 23 + 1);
     EXPECT_EQ(bench.issued_at(1), 1 + 1);
     EXPECT_EQ(bench.stores.data_at(1), 2 + 1);
 }
@@ -220,6 +221,11 @@ TEST(Ports, PortFiveOpensToArithmeticSoManyInstructionsAfterATileProductOrZero) 
             opened += bench.entry(i).port5;
         }
         EXPECT_GT(opened, 0);
+        const std::string adds = repeated("vmulps zmm1, zmm8, zmm9", 11);
+        Bench again(adds + tile + adds);  // counted from the last
+        for (std::size_t i = 12; i <= 22; ++i) {
+            EXPECT_EQ(again.entry(i).port5, 0) << i;
+        }
     }
 }
 
@@ -234,6 +240,32 @@ TEST(Ports, BothPortsStandStillWhilePortFiveOpensOrCloses) {
     Bench opens("tdpbssd tmm0, tmm4, tmm6\n" + repeated("vmulps zmm1, zmm8, zmm9", 12));
     opens.run(60);
     EXPECT_EQ(opens.issued_at(1), 0 + 5 + 5);
+}
+
+// Port 5 is taken from 1 to 8. TILEZERO enters in cycle 3 and what follows it, too.
+TEST(Ports, APortStandsStillFromWhenItIsFree) {
+    AmxConfig config = timed("vpermd", {.latency = base::Cycles{7}, .port5 = 7});
+    config.instructions[static_cast<std::size_t>(program::Opcode::Vmulps)] = {.port0 = 1};
+    Window window(
+        "vpermd zmm1, zmm8, zmm9\ntilezero tmm0\nvpermd zmm2, zmm8, zmm9\n"
+        "vmulps zmm3, zmm8, zmm9\n",
+        config);
+    Ports ports(window.config, window.window, window.stores);
+    std::vector<EntryId> ids;
+    for (std::int64_t now = 0; now < 30; ++now) {
+        for (EntryId id = window.window.pop_due(now); id != kNoEntry;
+             id = window.window.at(id).next_in_slot) {
+            ports.start(id);
+        }
+        ports.step(now);
+        while (!window.stream.finished() && (now == 3 || ids.empty())) {
+            ids.push_back(window.enter(now));
+            ports.bind(ids.back(), now);
+        }
+    }
+    EXPECT_EQ(window.window.at(ids[0]).result_at, 1 + 7);
+    EXPECT_EQ(window.window.at(ids[2]).result_at, 8 + 5 + 7);
+    EXPECT_EQ(window.window.at(ids[3]).result_at, 3 + 5 + 1);
 }
 
 TEST(Ports, FusedMultiplyAddTakesFourCyclesFromItsAccumulator) {

@@ -5,11 +5,10 @@
 
 namespace tilesim::arch::amx::core {
 
+// How full its queues are follows from the entries, how many tiles are free from them and the
+// registers.
 void Scoreboard::record(caches::StateRecord& to, std::int64_t now, std::int64_t stores) const {
     to.sequence(head_);
-    for (const std::int64_t count : {uops_, waiting_, memory_waiting_, loads_, free_tiles_}) {
-        to.add(count);
-    }
     for (std::uint64_t sequence = head_; sequence < tail_; ++sequence) {
         record_entry(to, entries_[id_of(sequence)], now, stores);
     }

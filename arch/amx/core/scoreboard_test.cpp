@@ -54,6 +54,23 @@ TEST(Scoreboard, TheReorderBufferHoldsItsUops) {
     EXPECT_EQ(parts.blocked(13), Blocked::No);  // 41 - 25 - 13 = 3 are left
 }
 
+TEST(Scoreboard, RemembersHowFullItWas) {
+    Filled math(kMath);
+    math.window.issue(math.put(7));
+    math.window.retire();
+    math.put(5);
+    EXPECT_EQ(math.window.peaks().uops, 7);
+    EXPECT_EQ(math.window.peaks().waiting, 7);
+    EXPECT_EQ(math.window.peaks().memory_waiting, 0);
+    Filled loads(kLoads);
+    loads.window.issue(loads.put(7));
+    loads.window.retire();
+    loads.put(5);
+    EXPECT_EQ(loads.window.peaks().waiting, 0);
+    EXPECT_EQ(loads.window.peaks().memory_waiting, 7);
+    EXPECT_EQ(loads.window.peaks().loads, 7);
+}
+
 TEST(Scoreboard, AnInstructionHoldsItsSchedulerUntilItIsIssued) {
     Filled math(kMath);
     const EntryId first = math.put(7);

@@ -134,7 +134,7 @@ std::int64_t StoreBuffer::next_event(std::int64_t now) const {
     if (commit_ < senior_ && lineless_ != commit_ && !(at(commit_).streams && refused_now_)) {
         next = std::min(next, at(commit_).data_at);
     }
-    return next == caches::kUnknownCycle ? next : std::max(next, now + 1);
+    return std::max(next, now + 1);
 }
 
 void StoreBuffer::record(caches::StateRecord& to, const caches::PrivateCaches& caches) const {

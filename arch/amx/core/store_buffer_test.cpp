@@ -189,6 +189,63 @@ TEST(StoreBuffer, AStorePastTheCachesTakesAFillBufferWhenItIsItsTurn) {
     EXPECT_EQ(buffer.caches.outbox()[0].kind, caches::UncoreRequest::Kind::Stream);
 }
 
+// Thirteen lines that tile loads still wait for, and as many stores as there is room for.
+TEST(StoreBuffer, HoldsEveryStoreThatATileLoadMayWaitFor) {
+    Buffer buffer;
+    const auto line = [](std::int64_t store) { return store % 16; };
+    for (std::int64_t i = 0; i < kAfter; ++i) {
+        buffer.push(line(i), 1);
+        buffer.stores.set_data(i, i);
+        buffer.stores.set_senior(i + 1);
+        buffer.stores.step(i, buffer.caches);
+        EXPECT_TRUE(buffer.stores.committed(i));
+    }
+    for (std::int64_t i = kAfter; i < kAfter + 7; ++i) {
+        EXPECT_GT(buffer.stores.room(), 0);
+        buffer.push(100 + i, 1);
+    }
+    EXPECT_EQ(buffer.stores.room(), 0);
+    for (std::int64_t i = 0; i < kAfter; ++i) {
+        EXPECT_EQ(buffer.stores.conflict(line(i), 2), i);
+    }
+}
+
+TEST(StoreBuffer, BehindALineThatIsThereOthersAreAskedFor) {
+    Buffer buffer(1);
+    for (const caches::Line line : {0, 20, 21}) {
+        buffer.push(line, 1);
+    }
+    buffer.stores.set_senior(3);
+    for (std::int64_t cycle = 0; cycle < 3; ++cycle) {
+        buffer.stores.step(cycle, buffer.caches);
+        EXPECT_EQ(buffer.caches.outbox().size(), static_cast<std::size_t>(cycle));
+    }
+    Buffer written(1);  // in the same cycle
+    written.stores.set_data(written.push(0, 1), 0);
+    written.push(20, 1);
+    written.stores.set_senior(2);
+    written.stores.step(0, written.caches);
+    EXPECT_EQ(written.caches.outbox().size(), 1U);
+}
+
+TEST(StoreBuffer, DataOfAStoreThatNeedsNoBufferAreAnEventWhoeverWasRefusedOne) {
+    Buffer buffer(1);
+    for (caches::Line line = 100; !buffer.caches.full(); ++line) {
+        buffer.caches.load(line, 0, 0, true);
+    }
+    buffer.stores.set_data(buffer.push(0, 1), 9);
+    buffer.push(20, 1);
+    buffer.stores.set_senior(2);
+    buffer.stores.step(0, buffer.caches);
+    buffer.stores.step(1, buffer.caches);  // no buffer for the second
+    EXPECT_EQ(buffer.stores.next_event(1), 9);
+    Buffer streams(0);
+    streams.stores.set_data(streams.stores.push(0, caches::kLineBytes, 1, false, true), 9);
+    streams.stores.set_senior(1);
+    streams.stores.step(0, streams.caches);
+    EXPECT_EQ(streams.stores.next_event(0), 9);
+}
+
 TEST(StoreBuffer, TheNextEventIsALineToAskForAStoreToWriteOrALineToRelease) {
     Buffer buffer;
     EXPECT_EQ(buffer.stores.next_event(0), caches::kUnknownCycle);
@@ -197,6 +254,7 @@ TEST(StoreBuffer, TheNextEventIsALineToAskForAStoreToWriteOrALineToRelease) {
     EXPECT_EQ(buffer.stores.next_event(0), caches::kUnknownCycle);  // neither is senior
     buffer.stores.set_senior(2);
     EXPECT_EQ(buffer.stores.next_event(0), 1);  // lines to ask for
+    EXPECT_EQ(buffer.stores.next_event(6), 7);
     buffer.stores.set_data(0, 5);
     buffer.stores.set_data(1, 23);
     for (std::int64_t cycle = 1; cycle < 5; ++cycle) {

@@ -151,11 +151,11 @@ std::optional<Displacement> displacement(const Program& program, const Program& 
 std::vector<Member> members_of(const std::vector<Program>& programs, std::int64_t most,
                                std::int64_t instructions) {
     const auto all = static_cast<std::int64_t>(programs.size());
-    const bool every = most == 0 || all <= most || executed(programs) <= instructions;
+    const bool every = most == 0 || executed(programs) <= instructions;
     std::vector<std::size_t> stands_for(programs.size());  // of each program: whose is simulated
     for (const std::vector<std::size_t>& group : alike(programs)) {
         const auto size = static_cast<std::int64_t>(group.size());
-        const std::int64_t simulated = every ? size : std::max<std::int64_t>(1, size * most / all);
+        const std::int64_t simulated = every ? size : size * most / all;  // 0 are one share, too
         // Neighbours, which share most, go together.
         std::int64_t share = -1;
         std::size_t first = 0;

@@ -136,11 +136,32 @@ TEST(InStep, TheLargestBufferOfAnAddressMovesAsAWhole) {
     const auto moved = displacement(at("0x10000"), at("0x30000"));
     ASSERT_TRUE(moved.has_value());
     EXPECT_EQ(moved->of(caches::line_at(0x10000 + 4032)), caches::line_at(0x30000 + 4032));
+    // Also where it is named first.
+    const auto behind = [](std::int64_t base) {
+        return program::read_program(fmt::format("buffer whole {0:#x} 4096\nbuffer part {0:#x} 64\n"
+                                                 "vmovups zmm0, [part]\n",
+                                                 base),
+                                     "test");
+    };
+    const auto first = displacement(behind(0x10000), behind(0x30000));
+    ASSERT_TRUE(first.has_value());
+    EXPECT_EQ(first->of(caches::line_at(0x10000 + 4032)), caches::line_at(0x30000 + 4032));
     // Behind its end there is none.
     EXPECT_FALSE(
         displacement(program::read_program("buffer b 0x1000 64\nvmovups zmm0, [b+64]\n", "a"),
                      program::read_program("buffer b 0x2000 64\nvmovups zmm0, [b+64]\n", "b"))
             .has_value());
+}
+
+TEST(InStep, ABufferMayBeReadInSeveralPlacesAndBeginWithinALine) {
+    const auto at = [](const char* base) {
+        return program::read_program(
+            fmt::format("buffer b {} 512\nvmovups zmm0, [b]\nvmovups zmm1, [b + 64]\n", base),
+            "test");
+    };
+    const auto moved = displacement(at("0x10010"), at("0x20010"));
+    ASSERT_TRUE(moved.has_value());
+    EXPECT_EQ(moved->of(caches::line_at(0x10010)), caches::line_at(0x20010));
 }
 
 TEST(InStep, EveryCoreIsSimulatedUpToSoManyAndWhereNoNumberIsGiven) {

@@ -41,6 +41,16 @@ TEST(SnoopFilter, AsManyLinesAreRememberedEachAsThereArePlaces) {
     }
 }
 
+TEST(SnoopFilter, HasForgottenALineOnceASetIsShortOfPlaces) {
+    SnoopFilter filter(64);
+    for (caches::Line line = 0; line < 64; ++line) {
+        filter.of(line);
+    }
+    EXPECT_FALSE(filter.has_forgotten());
+    filter.of(64);
+    EXPECT_TRUE(filter.has_forgotten());
+}
+
 TEST(SnoopFilter, OfALineThatDisplacesAnotherNothingIsKnown) {
     SnoopFilter filter(64);
     for (caches::Line line = 0; line < 100; ++line) {

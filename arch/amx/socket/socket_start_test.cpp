@@ -61,6 +61,65 @@ TEST(Socket, OfWhatAllCoresHaveNoneHasWritten) {
     }
 }
 
+TEST(Socket, WhatNobodyHasWrittenIsClean) {
+    AmxConfig config;
+    Machine machine(config, {"scalar\n"});
+    machine.socket.warm(kData, 128, caches::Level::L2, false);
+    EXPECT_FALSE(machine.socket.core(0).caches().dirty(caches::line_at(kData)));
+}
+
+// The second core stands where the first does, with a buffer of its own.
+std::string reads_own(std::int64_t core) {
+    return "buffer own " + std::to_string(kData + core * 4096) + " 1024\nvmovups zmm0, [own]\n";
+}
+
+TEST(Socket, LinesOfACoreInStepLieInNoCacheOfTheOneThatStandsForIt) {
+    AmxConfig config;
+    config.simulated_cores = 1;
+    config.simulated_instructions = 0;
+    Machine machine(config, {reads_own(0), reads_own(1)});
+    ASSERT_EQ(machine.socket.simulated(), 1U);
+    machine.socket.warm(1, kData + 4096, 1024, caches::Level::L2, false);
+    EXPECT_FALSE(machine.socket.core(0).caches().contains_l2(caches::line_at(kData + 4096)));
+    machine.socket.warm(0, kData, 1024, caches::Level::L2, false);
+    EXPECT_TRUE(machine.socket.core(0).caches().contains_l2(caches::line_at(kData)));
+}
+
+class Addresses final : public core::InstructionObserver {
+  public:
+    void on_instruction(const program::DynamicInstruction& instruction) override {
+        if (program::info_of(instruction.instruction->opcode).memory) {
+            seen.push_back(instruction.address);
+        }
+    }
+    std::vector<std::int64_t> seen;
+};
+
+// Two in step and one of its own.
+TEST(Socket, EveryProgramsObserverHearsOfItsOwnInstructions) {
+    AmxConfig config;
+    config.simulated_cores = 1;
+    config.simulated_instructions = 0;
+    base::EventQueue queue;
+    base::stats::Group root{""};
+    const std::vector<program::Program> programs =
+        Machine::read({reads_own(0), reads_own(1), reads_own(2) + "scalar\n"});
+    memory::controller::MemorySystem memory(memory::device::MemoryConfig{},
+                                            Uncore::memory_lookahead(config), queue, root);
+    std::vector<Addresses> heard(3);
+    Socket socket(config, programs, {&heard[0], &heard[1], &heard[2]}, memory, queue);
+    ASSERT_EQ(socket.simulated(), 2U);
+    socket.start();
+    while (!queue.empty()) {
+        queue.run_until(queue.next_time());
+    }
+    ASSERT_TRUE(socket.finished());
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(heard[i].seen,
+                  (std::vector<std::int64_t>{kData + static_cast<std::int64_t>(i) * 4096}));
+    }
+}
+
 TEST(Socket, WhatIsFlushedLeavesEveryCacheLineByLine) {
     AmxConfig config;
     Machine machine(config, {"scalar\n", "scalar\n"});

@@ -179,7 +179,7 @@ bool Uncore::from_core(std::uint64_t tag, SnoopFilter::Entry& entry, Femtosecond
     const std::uint16_t name = SnoopFilter::name_of(flight.member);
     if (entry.holder == SnoopFilter::kNobody || entry.holder == name ||
         entry.holder == SnoopFilter::kSeveral) {
-        if (flight.request.kind == Kind::Own && entry.holder == SnoopFilter::kSeveral) {
+        if (flight.request.kind == Kind::Own) {
             take_from_others(flight.member, line, entry);
         }
         return false;

@@ -20,13 +20,14 @@ TEST(Uncore, ASliceGivesALineToOneCoreAfterTheOther) {
 
 TEST(Uncore, LinesOfAnotherCoreWaitForTheLinksBetween) {
     Bench bench(narrow_links(), 2);
-    for (const Line line : {5, 9}) {
+    for (const Line line : {5, 9, 13}) {
         bench.caches(1).warm(line, Level::L2, false);
         bench.uncore->warm_core(1, line);
         bench.load(0, line);
     }
-    EXPECT_EQ(bench.arrivals(0), (Cycles{kHit + 2 * 13, kHit + 2 * 13 + kOnALink}));
-    EXPECT_EQ(bench.counters().kept_waiting, 1);
+    const std::int64_t first = kHit + 2 * 13;
+    EXPECT_EQ(bench.arrivals(0), (Cycles{first, first + kOnALink, first + 2 * kOnALink}));
+    EXPECT_EQ(bench.counters().kept_waiting, 2);
 }
 
 TEST(Uncore, ALineThatLeavesAnL2TakesItsTimeOfItsSlice) {

@@ -206,6 +206,20 @@ TEST(Uncore, ALineThatSeveralHaveAndTheL3HasLostComesFromDram) {
     }
 }
 
+// Lines leave an L2 of one line when the next comes.
+TEST(Uncore, ALineFetchedAheadIsUsedFromItsSecondUseOn) {
+    Bench bench(small_l2(), 1);
+    bench.say(0, caches::UncoreRequest::Kind::Prefetch, 5);
+    std::int64_t cycle = 0;
+    for (const Line line : {5, 100, 5, 101}) {
+        bench.caches(0).give_up(line);  // the L1 may have it
+        bench.load(0, line, cycle += 10'000);
+        bench.arrivals(0);
+    }
+    EXPECT_EQ(bench.counters().l3_hits, 2);
+    EXPECT_EQ(bench.counters().unused_victims, 2);  // 5, 100; not 5 once more
+}
+
 TEST(Uncore, ACoreThatLostItsLineUnsaidReadsItAgain) {
     Bench bench(sample(), 2);
     bench.load(0, 5);
@@ -254,7 +268,11 @@ TEST(Uncore, ALineThatLeftItsCoreIsNobodysAndMayBeFetchedAhead) {
         bench.say(1, Kind::Prefetch, 5);
         EXPECT_EQ(bench.counters().prefetches, 1);
     }
-    Bench bench(sample(), 3);
+    AmxConfig config = sample();
+    config.uncore.clean_displaces = false;
+    config.uncore.l3 = {base::Bytes{caches::kLineBytes}, 1};
+    Bench bench(config, 3);
+    bench.uncore->warm(6);  // no room for a line not used before
     bench.caches(1).warm(5, Level::L2, false);
     bench.uncore->warm_core(1, 5);
     bench.say(0, Kind::CleanVictim, 5);  // core 1 has it since
