@@ -224,8 +224,8 @@ std::string memory_lines(const RunResult& result) {
 std::string remark_lines(const RunResult& result) {
     std::string text;
     if (result.padding_waste > 0) {
-        text += line("padding", fmt::format("{:.2f} % of the work is waste",
-                                            kPercent * result.padding_waste));
+        text += line("padding",
+                     fmt::format("{:.2f} % of the work is waste", kPercent * result.padding_waste));
     }
     if (result.functional) {
         text += line("functional",
