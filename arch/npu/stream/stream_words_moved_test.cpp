@@ -145,7 +145,8 @@ Moved word_by_word(const Case& a_case) {
 
 // Asks again as soon as it has received.
 struct Asking final : StreamSinkClient {
-    Asking(CycleScheduler& scheduler, const End& end) : end(end), sink(scheduler, *this) {}
+    Asking(CycleScheduler& scheduler, const End& takes)
+        : end(takes), sink(scheduler, *this) {}
     void ask(std::int64_t now) {
         if (received.size() < end.transfers.size()) {
             const Transfer& next = end.transfers[received.size()];
@@ -164,7 +165,7 @@ struct Asking final : StreamSinkClient {
 
 // Notes what leaves, and begins the next packet.
 struct Sending final : StreamSourceClient {
-    explicit Sending(const std::vector<Packet>& packets) : packets(packets) {}
+    explicit Sending(const std::vector<Packet>& all) : packets(all) {}
     void send(std::int64_t now) {
         if (sent < packets.size()) {
             const Packet& next = packets[sent];
@@ -239,13 +240,13 @@ class Draw {
     }
     // Somebody who takes so many words.
     End end(std::int64_t words) {
-        End end{(*this)(1, 9), (*this)(1, 8), {}, false};
+        End taker{(*this)(1, 9), (*this)(1, 8), {}, false};
         for (std::int64_t left = words; left > 0;) {
             const std::int64_t of_one = std::min(left, (*this)(1, 200));
-            end.transfers.push_back({of_one, (*this)(0, 1) * (*this)(0, 500)});
+            taker.transfers.push_back({of_one, (*this)(0, 1) * (*this)(0, 500)});
             left -= of_one;
         }
-        return end;
+        return taker;
     }
 
   private:
