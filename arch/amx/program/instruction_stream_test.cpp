@@ -41,10 +41,10 @@ TEST(InstructionStream, ALoopOfNoTurnsIsNotEntered) {
     const int variable = program.open_loop("i", 0);
     Instruction load;
     load.opcode = Opcode::Vmovups;
-    load.address = Address{0x1000}.per(variable, 64);
+    load.address = Address{}.plus(0x1000).per(variable, 64);
     program.emit(load);
     program.close_loop();
-    load.address = Address{0x2000};
+    load.address = Address{}.plus(0x2000);
     program.emit(load);
     InstructionStream stream(program);
     EXPECT_EQ(addresses(stream), Addresses{0x2000});

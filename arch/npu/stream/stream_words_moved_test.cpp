@@ -145,8 +145,7 @@ Moved word_by_word(const Case& a_case) {
 
 // Asks again as soon as it has received.
 struct Asking final : StreamSinkClient {
-    Asking(CycleScheduler& scheduler, const End& takes)
-        : end(takes), sink(scheduler, *this) {}
+    Asking(CycleScheduler& scheduler, const End& takes) : end(takes), sink(scheduler, *this) {}
     void ask(std::int64_t now) {
         if (received.size() < end.transfers.size()) {
             const Transfer& next = end.transfers[received.size()];

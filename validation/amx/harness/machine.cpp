@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <exception>
 #include <fstream>
@@ -42,6 +43,29 @@ std::uint64_t time_stamp() {
     return __rdtscp(&processor);
 #else
     return 0;
+#endif
+}
+
+// Cycles of this core for one of the time-stamp counter, now: how long a chain of multiplications
+// takes, of the tries the one that nothing interrupted.
+double cycles_of_time_stamp() {
+#if defined(__x86_64__)
+    constexpr int kTries = 4;
+    constexpr int kMultiplications = 8000;
+    constexpr int kLatency =
+        3;  // of IMUL r64, on Intel since Nehalem, on AMD since Zen (uops.info)
+    std::uint64_t least = UINT64_MAX;
+    for (int i = 0; i < kTries; ++i) {
+        std::uint64_t product = 3;
+        const std::uint64_t start = time_stamp();
+        for (int k = 0; k < kMultiplications; ++k) {
+            asm volatile("imul %0, %0" : "+r"(product));
+        }
+        least = std::min(least, time_stamp() - start);
+    }
+    return static_cast<double>(kMultiplications * kLatency) / static_cast<double>(least);
+#else
+    return 1;
 #endif
 }
 
@@ -129,13 +153,15 @@ class Worker {
         const std::uint64_t start = time_stamp();
         function_();
         sample.tsc = static_cast<std::int64_t>(time_stamp() - start);
-        sample.counted = counter_ >= 0;
-        sample.cycles = sample.counted ? value_of(counter_) - before : sample.tsc;
+        const std::int64_t after = value_of(counter_);
         sample.nanoseconds =
             std::chrono::nanoseconds(std::chrono::steady_clock::now() - wall).count();
         for (std::size_t i = 0; i < kEvents.size(); ++i) {
             sample.events[i] = events_[i] < 0 ? -1 : value_of(events_[i]) - sample.events[i];
         }
+        sample.cycles =
+            counter_ >= 0 ? after - before
+                          : std::llround(static_cast<double>(sample.tsc) * cycles_of_time_stamp());
         return sample;
     }
 

@@ -55,10 +55,9 @@ inline constexpr std::array<Event, 5> kEvents{{{"amx_busy", 0x02B7},
                                                {"store_blocks", 0x8203}}};
 
 struct Sample {
-    std::int64_t cycles = 0;  // of the core; of the time-stamp counter where `counted` is false
+    std::int64_t cycles = 0;  // of the core: counted, or by a chain of multiplications behind it
     std::int64_t tsc = 0;
     std::int64_t nanoseconds = 0;
-    bool counted = false;
     std::array<std::int64_t, kEvents.size()> events{};
 };
 

@@ -39,8 +39,7 @@ struct Result {
     double least = 0;
     double median = 0;
     double tsc = 0;
-    double nanoseconds = 0;  // of the median
-    bool counted = false;
+    double nanoseconds = 0;      // of the median
     std::vector<double> events;  // of the median
 };
 
@@ -78,7 +77,6 @@ Result run(const std::vector<arch::amx::program::Program>& programs, const Setti
             static_cast<double>(median.cycles),
             static_cast<double>(median.tsc),
             static_cast<double>(median.nanoseconds),
-            median.counted,
             {median.events.begin(), median.events.end()}};
 }
 
@@ -101,7 +99,6 @@ Result measured(const std::string& file, const Settings& settings) {
                   (many.median - few.median) / iterations,
                   (many.tsc - few.tsc) / iterations,
                   (many.nanoseconds - few.nanoseconds) / iterations,
-                  many.counted,
                   {}};
     for (std::size_t i = 0; i < many.events.size(); ++i) {
         const bool counted = many.events[i] >= 0;
@@ -128,11 +125,9 @@ std::vector<int> read_processors(const std::string& text) {
     return processors;
 }
 
-// GHz of the core during the median; empty where its cycles could not be counted.
+// GHz of the core during the median.
 std::string clock_of(const Result& result) {
-    return result.counted && result.nanoseconds > 0
-               ? fmt::format("{:.3f}", result.median / result.nanoseconds)
-               : "";
+    return result.nanoseconds > 0 ? fmt::format("{:.3f}", result.median / result.nanoseconds) : "";
 }
 
 Settings read_settings(std::vector<std::string>& arguments) {
@@ -161,9 +156,8 @@ void print_header() {
 }
 
 void print_row(const std::string& file, const Result& result) {
-    fmt::print("{},{},{:.3f},{:.3f},{:.3f},{}", file.substr(file.rfind('/') + 1),
-               result.counted ? "core_cycles" : "tsc_cycles", result.least, result.median,
-               result.tsc, clock_of(result));
+    fmt::print("{},core_cycles,{:.3f},{:.3f},{:.3f},{}", file.substr(file.rfind('/') + 1),
+               result.least, result.median, result.tsc, clock_of(result));
     for (const double event : result.events) {
         fmt::print(",{}", event < 0 ? "" : fmt::format("{:.3f}", event));
     }
