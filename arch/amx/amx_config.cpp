@@ -39,7 +39,15 @@ void read_tiles(Node node, TileConfigTiming& tiles) {
     node.optional("dot_in_place", tiles.dot_in_place,
                   "a TDP keeps C's physical tile instead of taking another");
     node.optional("dot_latency", tiles.dot_latency, kLatency,
-                  "latency of a TDP beyond a cycle per row");
+                  "latency of a TDP beyond the cycles it takes the multiplier");
+    node.optional("dot_row_percent", tiles.dot_row_percent, {0, 100},
+                  "hundredths of a cycle a row takes the multiplier; all 16 take 16 cycles");
+    node.optional("dot_least", tiles.dot_least, {1, 16}, "a TDP takes the multiplier at least");
+    node.optional("dot_loads_b", tiles.dot_loads_b,
+                  "a TDP whose B is not that of the one before starts as many cycles behind the "
+                  "last such one as B has rows");
+    node.optional("dot_forwards", tiles.dot_forwards,
+                  "the next TDP of a tile takes C up without waiting for the latency");
     node.optional("early_retire", tiles.early_retire,
                   "a TDP leaves the window when it starts: it cannot fault");
     node.optional("store_reads_tmul", tiles.store_reads_tmul,
@@ -175,12 +183,14 @@ void read_caches(Node node, PrivateCacheConfig& caches) {
     node.optional("l2_latency", caches.l2_latency, {1, 200}, "load that hits the L2");
     node.optional("fill_buffers", caches.fill_buffers, {1, 64}, "lines on their way into the L1");
     node.optional("fill_width", caches.fill_width, {8, 64}, "L2 to L1, sustained");
-    node.optional("same_half_percent", caches.same_half_percent, {0, 400},
-                  "hundredths of a cycle lost when two fills in a row agree in bit 0 of the line");
-    node.optional("same_quarter_percent", caches.same_quarter_percent, {0, 400},
-                  "more, where they agree in bit 1 too");
-    node.optional("bank_fold", caches.bank_fold, {0, 20},
-                  "line bits from this one on are added to bits 0 and 1 there; 0: none");
+    node.optional("half_percent", caches.half_percent, {0, 1600},
+                  "hundredths of a cycle a line keeps its half (bit 0 of the line) of the L2 busy");
+    node.optional("quarter_percent", caches.quarter_percent, {0, 1600},
+                  "hundredths of a cycle a line keeps its quarter (bits 0 and 1) busy");
+    node.optional("half_backlog", caches.half_backlog, {0, 1000},
+                  "work a half may still have to do when it gives a line");
+    node.optional("quarter_backlog", caches.quarter_backlog, {0, 1000},
+                  "work a quarter may still have to do when it gives a line");
     node.optional("read_percent", caches.read_percent, {0, 400},
                   "hundredths of a cycle a fill takes of the L2's pipeline");
     node.optional("write_percent", caches.write_percent, {0, 1600},

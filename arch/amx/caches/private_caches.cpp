@@ -21,7 +21,6 @@ PrivateCaches::PrivateCaches(const PrivateCacheConfig& config, base::Hertz clock
       l2_(config.l2),
       buffers_(config.fill_buffers),
       line_units_(kLineBytes * kPathUnits / config.fill_width.count()),
-      fold_(config.bank_fold > 0 ? static_cast<int>(config.bank_fold) : 63),
       stream_cycles_(base::Clock{clock}.first_cycle_from(config.streaming_store).count()),
       victim_cycles_(base::Clock{clock}.first_cycle_from(victim_answer).count()),
       streams_(config.l2_streamer_wakes) {}
@@ -76,7 +75,7 @@ bool PrivateCaches::ask_uncore(FillBuffer& buffer, std::int64_t now) {
         return false;
     }
     ++counters_.l2_misses;
-    take_quarter(buffer.line, now);
+    take_quarter(buffer.line, now * kPathUnits);
     return true;
 }
 
@@ -140,8 +139,8 @@ void PrivateCaches::receive(std::int64_t now) {
     for (; taken < deliveries_.size() && deliveries_[taken].cycle <= now; ++taken) {
         const Line line = deliveries_[taken].line;
         std::erase(pending_, line);
-        const std::int64_t ready = std::max(now, quarter_free(line) / kPathUnits);
-        take_quarter(line, now);
+        const std::int64_t ready = std::max(now, quarter_free_[quarter_of(line)] / kPathUnits);
+        take_quarter(line, now * kPathUnits);
         install_l2(line, deliveries_[taken].dirty, now);
         if (FillBuffer* buffer = buffers_.find(line)) {
             buffers_.set_ready(*buffer, ready);
@@ -167,27 +166,17 @@ void PrivateCaches::forget_answered(std::int64_t now) {
 void PrivateCaches::install_l2(Line line, bool dirty, std::int64_t now) {
     const Cache::Victim victim = l2_.install(line, dirty);
     if (victim.line != Cache::kNone) {
-        take_quarter(victim.line, now);
+        take_quarter(victim.line, now * kPathUnits);
         victims_.push_back(now + victim_cycles_);
         send(victim.dirty ? UncoreRequest::Kind::DirtyVictim : UncoreRequest::Kind::CleanVictim,
              victim.line, now);
     }
 }
 
-// What an access loses behind one to the quarter `last`, in kPathUnits.
-std::int64_t PrivateCaches::lost(Line quarter, Line last) const {
-    if (last < 0 || (quarter & 1) != (last & 1)) {
-        return 0;
-    }
-    return (config_.same_half_percent + (quarter == last ? config_.same_quarter_percent : 0)) *
-           kPercentUnits;
-}
-
-// When the path is ready for the line, in kPathUnits.
-std::int64_t PrivateCaches::start_of(Line line, std::int64_t now) const {
-    const bool recent = path_free_ > (now - 1) * kPathUnits;
-    const std::int64_t path = path_free_ + (recent ? lost(quarter_of(line), last_quarter_) : 0);
-    return std::max(path, now * kPathUnits);
+// When half and quarter of a line have little enough left to do that they give it, in kPathUnits.
+std::int64_t PrivateCaches::given_at(Line line) const {
+    return std::max(half_free_[half_of(line)] - config_.half_backlog.count() * kPathUnits,
+                    quarter_free_[quarter_of(line)] - config_.quarter_backlog.count() * kPathUnits);
 }
 
 // Buffers that hold no line for the path end with their time.
@@ -200,9 +189,9 @@ void PrivateCaches::release(std::int64_t now) {
 }
 
 void PrivateCaches::fill_next(std::int64_t now, std::vector<Arrival>& arrivals) {
-    // A line whose quarter misses keep busy lets others pass.
+    // A line whose half or quarter is too busy lets others pass.
     const auto may_go = [this, now](const FillBuffer& buffer) {
-        return buffer.level != Level::L2 || quarter_free(buffer.line) < (now + 1) * kPathUnits;
+        return buffer.level != Level::L2 || given_at(buffer.line) < (now + 1) * kPathUnits;
     };
     if (FillBuffer* const next = buffers_.ready(now, may_go)) {
         fill(*next, now, arrivals);
@@ -210,19 +199,17 @@ void PrivateCaches::fill_next(std::int64_t now, std::vector<Arrival>& arrivals) 
 }
 
 void PrivateCaches::fill(FillBuffer& buffer, std::int64_t now, std::vector<Arrival>& arrivals) {
-    const std::int64_t start = start_of(buffer.line, now);
-    if (start >= (now + 1) * kPathUnits) {
-        path_free_ = start;
-        last_quarter_ = -1;  // the loss is paid; the line goes in a later cycle
-        return;
+    const Line line = buffer.line;
+    std::int64_t start = std::max(path_free_, now * kPathUnits);
+    if (buffer.level == Level::L2) {
+        start = std::max(start, given_at(line));
+        take_half(line, start);
+        take_quarter(line, start);
+    } else {
+        take_quarter(line, now * kPathUnits);
     }
-    last_quarter_ = quarter_of(buffer.line);
     path_free_ = start + line_units_;
     pipe_free_ = std::max(pipe_free_, start) + config_.read_percent * kPercentUnits;
-    const Line line = buffer.line;
-    if (buffer.level != Level::L2) {
-        take_quarter(line, now);
-    }
     const bool fills_l1 = buffer.fills_l1;
     arrive(buffer, arrivals);
     if (fills_l1) {
@@ -233,10 +220,14 @@ void PrivateCaches::fill(FillBuffer& buffer, std::int64_t now, std::vector<Arriv
     }
 }
 
-// A cycle of the quarter, and what the next one loses there.
-void PrivateCaches::take_quarter(Line line, std::int64_t now) {
-    std::int64_t& free = quarter_free(line);
-    free = std::max(free, now * kPathUnits) + kPathUnits + lost(0, 0);
+void PrivateCaches::take_half(Line line, std::int64_t start) {
+    std::int64_t& free = half_free_[half_of(line)];
+    free = std::max(free, start) + config_.half_percent * kPercentUnits;
+}
+
+void PrivateCaches::take_quarter(Line line, std::int64_t start) {
+    std::int64_t& free = quarter_free_[quarter_of(line)];
+    free = std::max(free, start) + config_.quarter_percent * kPercentUnits;
 }
 
 void PrivateCaches::write_back(Line line, std::int64_t now) {
@@ -280,10 +271,12 @@ void PrivateCaches::send(UncoreRequest::Kind kind, Line line, std::int64_t now) 
 void PrivateCaches::record(StateRecord& to) const {
     to.time_in_parts(path_free_, kPathUnits, 1);
     to.time_in_parts(pipe_free_, kPathUnits, 0);
+    for (const std::int64_t free : half_free_) {
+        to.time_in_parts(free, kPathUnits, 0);
+    }
     for (const std::int64_t free : quarter_free_) {
         to.time_in_parts(free, kPathUnits, 0);
     }
-    to.add(last_quarter_);
     to.add(last_written_ & 1);
     to.add(std::ssize(victims_));
     for (const std::int64_t answered : victims_) {
@@ -308,6 +301,7 @@ void PrivateCaches::skip(std::int64_t cycles, const CacheCounters& counted) {
 void PrivateCaches::warm(Line line, Level level, bool dirty) {
     if (level <= Level::L2) {
         install_l2(line, dirty, 0);
+        half_free_ = {};
         quarter_free_ = {};
         victims_.clear();
     }

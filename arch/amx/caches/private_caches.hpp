@@ -200,7 +200,8 @@ class PrivateCaches {
     // time is kept in parts of a cycle that 48 B/cycle and hundredths both divide.
     static constexpr std::int64_t kPathUnits = 19'200;
     static constexpr std::int64_t kPercentUnits = kPathUnits / 100;
-    static constexpr Line kQuarters = 4;
+    static constexpr std::size_t kHalves = 2;
+    static constexpr std::size_t kQuarters = 4;
 
     void load_missing(Line line, FillBuffer* buffer, std::int64_t now, std::uint32_t waiter,
                       bool fills_l1) {
@@ -247,17 +248,15 @@ class PrivateCaches {
         }
     }
     bool ask_uncore(FillBuffer& buffer, std::int64_t now);
-    // Without bank_fold the shift leaves nothing.
-    Line quarter_of(Line line) const { return (line ^ line >> fold_) & (kQuarters - 1); }
-    std::int64_t start_of(Line line, std::int64_t now) const;
+    static std::size_t half_of(Line line) { return static_cast<std::size_t>(line) % kHalves; }
+    static std::size_t quarter_of(Line line) { return static_cast<std::size_t>(line) % kQuarters; }
+    std::int64_t given_at(Line line) const;
     void release(std::int64_t now);
     bool path_free(std::int64_t now) const { return path_free_ < (now + 1) * kPathUnits; }
     void fill_next(std::int64_t now, std::vector<Arrival>& arrivals);
-    std::int64_t& quarter_free(Line line) {
-        return quarter_free_[static_cast<std::size_t>(line) % quarter_free_.size()];
-    }
-    void take_quarter(Line line, std::int64_t now);
-    std::int64_t lost(Line quarter, Line last) const;
+    // From `start` on, in kPathUnits.
+    void take_half(Line line, std::int64_t start);
+    void take_quarter(Line line, std::int64_t start);
     void write_back(Line line, std::int64_t now);
     void send(UncoreRequest::Kind kind, Line line, std::int64_t now);
     bool request(UncoreRequest::Kind kind, Line line, std::int64_t now);
@@ -294,9 +293,8 @@ class PrivateCaches {
     std::int64_t path_free_ = 0;  // in kPathUnits a cycle
     std::int64_t pipe_free_ = 0;
     std::int64_t line_units_;  // the path's time for a line
-    int fold_;
-    Line last_quarter_ = -1;
-    // When misses leave each quarter, by bits 0 and 1 of a line alone, in kPathUnits.
+    // When halves and quarters have done what they have to do, in kPathUnits.
+    std::array<std::int64_t, kHalves> half_free_{};
     std::array<std::int64_t, kQuarters> quarter_free_{};
     Line last_written_ = 0;
     std::int64_t streams_under_way_ = 0;

@@ -282,7 +282,8 @@ void Core::prepare_others(EntryId id) {
     if (program::is_dot(opcode)) {
         entry.rows = static_cast<std::int8_t>(tiles_.shape(entry.instruction->destination).rows);
         ++counters_.dots;
-        counters_.dot_rows += entry.rows;
+        entry.lines = static_cast<std::int8_t>(tiles_.shape(entry.instruction->source_b).rows);
+        counters_.dot_cycles += config_.tiles.dot_cycles(entry.rows);
         if (first_dot_ == dots_.size()) {
             dots_.clear();
             first_dot_ = 0;

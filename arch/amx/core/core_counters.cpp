@@ -18,7 +18,7 @@ Counts grown(Counts counts, const Counts& then, const Counts& now, std::int64_t 
     grow<Counts, 2>(counts, then, now, {&Counts::walks, &Counts::misses}, times);
     using Cores = CoreCounters;
     grow<Cores, 6>(counts.core, then.core, now.core,
-                   {&Cores::instructions, &Cores::dots, &Cores::dot_rows, &Cores::tile_load_lines,
+                   {&Cores::instructions, &Cores::dots, &Cores::dot_cycles, &Cores::tile_load_lines,
                     &Cores::tile_loads, &Cores::tile_stores},
                    times);
     using Caches = caches::CacheCounters;

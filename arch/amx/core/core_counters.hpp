@@ -54,7 +54,7 @@ inline constexpr base::stats::StateTable<CoreState> kCoreStates{{
 struct CoreCounters {
     std::int64_t instructions = 0;
     std::int64_t dots = 0;
-    std::int64_t dot_rows = 0;  // cycles of TMUL they take
+    std::int64_t dot_cycles = 0;  // of the multiplier, that they take
     std::int64_t tile_load_lines = 0;
     std::int64_t tile_loads = 0;
     std::int64_t tile_stores = 0;

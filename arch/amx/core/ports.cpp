@@ -65,10 +65,18 @@ void Ports::issue_tmul(std::int64_t now) {
             execute_store(id, now, 0);
             return;
         }
+        const bool loads_b = config_.tiles.dot_loads_b && !entry.keeps_b;
+        if (loads_b && now < b_free_) {
+            continue;
+        }
         tmul_.erase(it);
         tmul_use_ = TmulUse::Multiply;
-        tmul_free_ = now + entry.rows;
-        execute(id, now, entry.rows + config_.tiles.dot_latency.count());
+        const std::int64_t cycles = config_.tiles.dot_cycles(entry.rows);
+        tmul_free_ = now + cycles;
+        if (loads_b) {
+            b_free_ = now + entry.lines;
+        }
+        execute(id, now, cycles + config_.tiles.dot_latency.count());
         if (config_.tiles.early_retire) {
             entry.done_at = now + 1;
         }
@@ -177,7 +185,8 @@ std::int64_t Ports::next_event(std::int64_t now) const {
     if (tmul_free_ > now) {
         next = tmul_free_;  // also where the account changes
     } else if (!tmul_.empty()) {
-        next = std::max(store_free_, now + 1);  // a store that waits for the store line
+        // A store that waits for the store line, a product that waits for its B.
+        next = std::max(std::min(store_free_, b_free_), now + 1);
     }
     if (!store_.empty()) {
         next = std::min(next, std::max(store_free_, now + 1));
@@ -195,7 +204,7 @@ void Ports::record(caches::StateRecord& to) const {
             to.entry(id);
         }
     }
-    for (const std::int64_t free : {tmul_free_, store_free_, port0_free_, port5_free_}) {
+    for (const std::int64_t free : {tmul_free_, b_free_, store_free_, port0_free_, port5_free_}) {
         to.time(free);
     }
     to.add(bound0_);

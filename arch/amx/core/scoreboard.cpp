@@ -25,7 +25,8 @@ Scoreboard::Scoreboard(const WindowConfig& window, const TileConfigTiming& tiles
       entries_(std::bit_ceil(static_cast<std::size_t>(window.reorder_buffer))),
       mask_(entries_.size() - 1),
       free_tiles_(tiles.physical_tiles),
-      dot_in_place_(tiles.dot_in_place) {
+      dot_in_place_(tiles.dot_in_place),
+      forwards_(tiles.dot_forwards ? tiles.dot_latency.count() : 0) {
     wheel_.fill(kNoEntry);
 }
 
@@ -108,6 +109,10 @@ void Scoreboard::rename(Entry& entry, EntryId id, const program::OpcodeInfo& inf
     if (instruction.opcode == program::Opcode::Mov && instruction.address.table >= 0) {
         use(entry, id, reg(instruction.destination), 0, now);  // it says where
     }
+    if (program::is_dot(instruction.opcode)) {
+        entry.keeps_b = instruction.source_b == last_b_;
+        last_b_ = instruction.source_b;
+    }
     if (instruction.opcode == program::Opcode::Tilestored) {
         entry.stores_dot = registers_[reg(instruction.destination)].by_dot;
         return;
@@ -132,9 +137,19 @@ void Scoreboard::use(Entry& entry, EntryId id, std::size_t reg, std::size_t slot
     }
     // One that is done is no longer remembered: its place in the ring may be another's.
     if (source.producer != 0 && source.ready_at > now) {
+        const bool accumulates = slot == 0 && program::is_dot(entry.instruction->opcode);
         entry.producers[slot] = id_of(source.producer);
-        entry.operands_at = std::max(entry.operands_at, source.ready_at);
+        entry.operands_at =
+            std::max(entry.operands_at, source.ready_at - (accumulates ? source.early : 0));
     }
+}
+
+// How many cycles before its result a TDP hands C on to the next one of its tile.
+std::int64_t Scoreboard::forwarded(const Entry& entry, std::size_t slot,
+                                   const Entry& producer) const {
+    const bool accumulates = slot == 0 && program::is_dot(entry.instruction->opcode) &&
+                             program::is_dot(producer.instruction->opcode);
+    return accumulates ? forwards_ : 0;
 }
 
 void Scoreboard::write(Entry& entry, std::size_t reg, const program::OpcodeInfo& info) {
@@ -146,6 +161,10 @@ void Scoreboard::write(Entry& entry, std::size_t reg, const program::OpcodeInfo&
     target.producer = entry.sequence;
     target.ready_at = caches::kUnknownCycle;
     target.by_dot = program::is_dot(opcode);
+    target.early = target.by_dot ? forwards_ : 0;
+    if (info.tile() && entry.instruction->destination == last_b_) {
+        last_b_ = -1;
+    }
     target.in_pool = info.tile() && opcode != program::Opcode::Tilezero;
     free_tiles_ -= takes ? 1 : 0;
 }
@@ -154,7 +173,7 @@ EntryId Scoreboard::late_producer(const Entry& entry, std::size_t slot, std::int
     const EntryId id = entry.producers[slot];
     // A slot of the ring that has been used again since is long done.
     if (id == kNoEntry || entries_[id].sequence >= entry.sequence ||
-        entries_[id].result_at <= now) {
+        entries_[id].result_at - forwarded(entry, slot, entries_[id]) <= now) {
         return kNoEntry;
     }
     return id;
@@ -170,7 +189,8 @@ void Scoreboard::complete(EntryId id, std::int64_t cycle) {
     entry.consumers = kNoConsumer;
     while (node != kNoConsumer) {
         Entry& consumer = entries_[node / kOperands];
-        consumer.operands_at = std::max(consumer.operands_at, cycle);
+        consumer.operands_at =
+            std::max(consumer.operands_at, cycle - forwarded(consumer, node % kOperands, entry));
         if (--consumer.pending == 0) {
             schedule(node / kOperands, consumer.operands_at);
         }
@@ -203,8 +223,9 @@ void Scoreboard::retire() {
 void Scoreboard::reset_tiles(std::int64_t cycle) {
     for (std::size_t tile = 0; tile < program::kTiles; ++tile) {
         free_tiles_ += registers_[tile].in_pool ? 1 : 0;
-        registers_[tile] = Register{0, cycle, false, false};
+        registers_[tile] = Register{.ready_at = cycle};
     }
+    last_b_ = -1;
 }
 
 void Scoreboard::schedule(EntryId id, std::int64_t cycle) {

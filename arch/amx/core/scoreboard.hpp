@@ -40,7 +40,7 @@ struct alignas(128) Entry {
     std::int16_t uops = 1;
     std::int8_t bytes = 0;  // of a vector load or store
     std::int8_t rows = 0;
-    std::int8_t lines = 0;      // of a load or store
+    std::int8_t lines = 0;      // of a load or store; of a TDP: rows of B
     std::int8_t next_line = 0;  // first not yet asked for
     std::int8_t waiting = 0;    // lines under way
     std::int8_t unblocked = 0;  // those before are free of older stores
@@ -51,6 +51,7 @@ struct alignas(128) Entry {
     bool issued : 1 = false;
     bool frees_tile : 1 = false;  // at retirement
     bool stores_dot : 1 = false;  // a store whose tile a TDP wrote last
+    bool keeps_b : 1 = false;     // a TDP whose B is that of the one before
 };
 static_assert(sizeof(Entry) == 128);
 
@@ -127,6 +128,7 @@ class Scoreboard {
     struct Register {
         std::uint64_t producer = 0;  // sequence; 0: none
         std::int64_t ready_at = 0;
+        std::int64_t early = 0;  // to a TDP that accumulates into it
         bool by_dot = false;
         bool in_pool = false;  // a physical tile stands behind it
     };
@@ -141,6 +143,7 @@ class Scoreboard {
     void use(Entry& entry, EntryId id, std::size_t reg, std::size_t slot, std::int64_t now);
     void write(Entry& entry, std::size_t reg, const program::OpcodeInfo& info);
     bool takes_tile(const program::Instruction& instruction) const;
+    std::int64_t forwarded(const Entry& entry, std::size_t slot, const Entry& producer) const;
     void schedule(EntryId id, std::int64_t cycle);
     void record_entry(caches::StateRecord& to, const Entry& entry, std::int64_t now,
                       std::int64_t stores) const;
@@ -167,6 +170,8 @@ class Scoreboard {
     std::int64_t free_tiles_ = 0;
     WindowPeaks peaks_;
     bool dot_in_place_ = false;
+    std::int64_t forwards_ = 0;  // cycles before its result that a TDP hands C on
+    std::int8_t last_b_ = -1;    // tile of the latest TDP's B; -1: it is another by now
 };
 
 }  // namespace tilesim::arch::amx::core

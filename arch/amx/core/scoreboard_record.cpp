@@ -13,6 +13,7 @@ void Scoreboard::record(caches::StateRecord& to, std::int64_t now, std::int64_t 
         record_entry(to, entries_[id_of(sequence)], now, stores);
     }
     record_registers(to, now);
+    to.add(last_b_);
     record_wheel(to, now);
 }
 
@@ -34,7 +35,8 @@ void Scoreboard::record_entry(caches::StateRecord& to, const Entry& entry, std::
           std::int64_t{entry.target}, std::int64_t{entry.pending}}) {
         to.add(count);
     }
-    to.add((entry.issued ? 1 : 0) | (entry.frees_tile ? 2 : 0) | (entry.stores_dot ? 4 : 0));
+    to.add((entry.issued ? 1 : 0) | (entry.frees_tile ? 2 : 0) | (entry.stores_dot ? 4 : 0) |
+           (entry.keeps_b ? 8 : 0));
     for (std::size_t slot = 0; slot < entry.producers.size(); ++slot) {
         // An entry that is no longer in the window counts by its result.
         const EntryId producer = late_producer(entry, slot, now - 1);

@@ -178,8 +178,9 @@ class SocketUse {
         name_if(!counts(&CacheCounters::l1_hits), {"amx.caches.l1_latency"});
         name_if(!counts(&CacheCounters::l2_hits), {"amx.caches.l2_latency"});
         name_if(!counts(&CacheCounters::fills),
-                {"amx.caches.fill_width", "amx.caches.same_half_percent",
-                 "amx.caches.same_quarter_percent", "amx.caches.read_percent",
+                {"amx.caches.fill_width", "amx.caches.half_percent",
+                 "amx.caches.quarter_percent", "amx.caches.half_backlog",
+                 "amx.caches.quarter_backlog", "amx.caches.read_percent",
                  "amx.caches.fill_percent"});
         name_if(!counts(&CacheCounters::write_backs),
                 {"amx.caches.write_percent", "amx.caches.write_half_percent"});

@@ -1,6 +1,6 @@
 // Measures kernels in their text form on this machine's AMX and writes CSV.
 //
-//     tilesim_amx_measure [--cpu N[,N...]] [--small-pages] FILE.amx...
+//     tilesim_amx_measure [--cpu N[,N...]] [--repetitions N] [--small-pages] FILE.amx...
 //
 // Thread i of a kernel runs on the i-th processor of the list, those beyond it on the following
 // ones; its time is the slowest thread's.
@@ -28,9 +28,8 @@ using validation::amx::harness::Sample;
 
 constexpr int kSkip = 77;
 constexpr int kBadInput = 2;
-constexpr int kRepetitions = 15;
-// Iterations of a kernel: enough instructions for the clock, few enough for long kernels.
-constexpr std::int64_t kInstructions = 3'000'000;
+// Of all repetitions together: enough for the clock in each, few enough for long kernels.
+constexpr std::int64_t kInstructions = 45'000'000;
 constexpr std::int64_t kMostIterations = 60'000;
 constexpr std::int64_t kLeastIterations = 12;
 constexpr std::int64_t kFewerBy = 6;
@@ -52,6 +51,7 @@ std::vector<int> processors_of(std::vector<int> named, std::size_t threads) {
 
 struct Settings {
     std::vector<int> processors{0};
+    int repetitions = 15;
     bool large_pages = true;
 };
 
@@ -69,7 +69,7 @@ Result run(const std::vector<arch::amx::program::Program>& programs, const Setti
             validation::amx::harness::Assembler(programs[i], memory.placement(i)).code());
     }
     std::vector<Sample> samples = validation::amx::harness::measure(
-        codes, processors_of(settings.processors, programs.size()), kRepetitions, programs);
+        codes, processors_of(settings.processors, programs.size()), settings.repetitions, programs);
     std::sort(samples.begin(), samples.end(),
               [](const Sample& a, const Sample& b) { return a.cycles < b.cycles; });
     const Sample& median = samples[samples.size() / 2];
@@ -90,8 +90,9 @@ Result measured(const std::string& file, const Settings& settings) {
     }
     const std::int64_t length =
         with_count(2).front().dynamic_instructions() - with_count(1).front().dynamic_instructions();
-    const std::int64_t count = std::clamp(kInstructions / std::max<std::int64_t>(length, 1),
-                                          kLeastIterations, kMostIterations);
+    const std::int64_t count =
+        std::clamp(kInstructions / settings.repetitions / std::max<std::int64_t>(length, 1),
+                   kLeastIterations, kMostIterations);
     const Result few = run(with_count(count / kFewerBy), settings);
     const Result many = run(with_count(count), settings);
     const auto iterations = static_cast<double>(count - count / kFewerBy);
@@ -107,17 +108,21 @@ Result measured(const std::string& file, const Settings& settings) {
     return result;
 }
 
+int read_number(const std::string& text, int least, const std::string& wanted) {
+    int number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size() || number < least) {
+        throw arch::base::config::ConfigError(wanted);
+    }
+    return number;
+}
+
 std::vector<int> read_processors(const std::string& text) {
     std::vector<int> processors;
     std::istringstream in(text);
     for (std::string each; std::getline(in, each, ',');) {
-        int number = -1;
-        const auto [end, error] = std::from_chars(each.data(), each.data() + each.size(), number);
-        if (error != std::errc{} || end != each.data() + each.size() || number < 0) {
-            throw arch::base::config::ConfigError(
-                fmt::format("--cpu {}: '{}' is no processor's number", text, each));
-        }
-        processors.push_back(number);
+        processors.push_back(read_number(
+            each, 0, fmt::format("--cpu {}: '{}' is no processor's number", text, each)));
     }
     if (processors.empty()) {
         throw arch::base::config::ConfigError("--cpu: processor numbers must follow");
@@ -138,9 +143,16 @@ Settings read_settings(std::vector<std::string>& arguments) {
         } else if (arguments[0] == "--cpu" && arguments.size() >= 2) {
             settings.processors = read_processors(arguments[1]);
             arguments.erase(arguments.begin());
+        } else if (arguments[0] == "--repetitions" && arguments.size() >= 2) {
+            settings.repetitions = read_number(
+                arguments[1], 1,
+                fmt::format("--repetitions {}: a number from 1 on must follow", arguments[1]));
+            arguments.erase(arguments.begin());
         } else {
-            throw arch::base::config::ConfigError(fmt::format(
-                "{}: --cpu N[,N...], --small-pages or files must stand here", arguments[0]));
+            throw arch::base::config::ConfigError(
+                fmt::format("{}: --cpu N[,N...], --repetitions N, --small-pages or files must "
+                            "stand here",
+                            arguments[0]));
         }
         arguments.erase(arguments.begin());
     }
@@ -155,13 +167,13 @@ void print_header() {
     fmt::print(",reps,host\n");
 }
 
-void print_row(const std::string& file, const Result& result) {
+void print_row(const std::string& file, const Result& result, int repetitions) {
     fmt::print("{},core_cycles,{:.3f},{:.3f},{:.3f},{}", file.substr(file.rfind('/') + 1),
                result.least, result.median, result.tsc, clock_of(result));
     for (const double event : result.events) {
         fmt::print(",{}", event < 0 ? "" : fmt::format("{:.3f}", event));
     }
-    fmt::print(",{},{}\n", kRepetitions, validation::amx::harness::host_name());
+    fmt::print(",{},{}\n", repetitions, validation::amx::harness::host_name());
 }
 
 int command(const std::vector<std::string>& arguments) {
@@ -174,7 +186,7 @@ int command(const std::vector<std::string>& arguments) {
     print_header();
     for (const std::string& file : files) {
         try {
-            print_row(file, measured(file, settings));
+            print_row(file, measured(file, settings), settings.repetitions);
         } catch (const arch::base::config::ConfigError& error) {
             fmt::print(stderr, "{}: left out: {}\n", file, error.what());
         }
