@@ -18,6 +18,7 @@ constexpr std::int64_t kFewProducts = 2;
 constexpr std::int64_t kManyProducts = 8;
 
 constexpr const char* kDevice = "device: sapphire_rapids\n";
+constexpr const char* kMeasuredDevice = "device: emerald_rapids\n";
 constexpr const char* kAnyGemm =
     "workload: {gemm: {M: 16, K: 64, N: 16, a: int8, b: int8, c: int32}}\n";
 
@@ -26,9 +27,8 @@ double slope(const std::function<double(std::int64_t)>& run, std::int64_t few, s
 }
 
 // Cycles an iteration of the kernel's outermost loop, whose count the file leaves open.
-double iteration(const std::string& file) {
-    const sim::Scenario any =
-        sim::parse_scenario(std::string{kDevice} + kAnyGemm, "reference row", {});
+double iteration(const std::string& device, const std::string& file) {
+    const sim::Scenario any = sim::parse_scenario(device + kAnyGemm, "reference row", {});
     return sim::compare::run_amx_kernel(any, arch::base::config::read_file(file), file).cycles;
 }
 
@@ -89,13 +89,33 @@ std::vector<Task> amx_tasks(const std::string& folder) {
         }
         if (r.at("predict") == "program") {
             task.parts = {[file = folder + "/kernels/" + r.at("what"), per] {
-                return iteration(file) / per;
+                return iteration(kDevice, file) / per;
             }};
         } else if (r.at("predict") == "gemm") {
             task.parts = {[r, per] { return product(r) / per; }};
         } else {
             task.parts = {[r] { return operations(r.at("what")) / product(r); }};
         }
+        tasks.push_back(std::move(task));
+    }
+    return tasks;
+}
+
+// The kernels of the suite `amx`, as `validation/amx/harness` has measured them.
+std::vector<Task> amx_measured_tasks(const std::string& folder) {
+    std::vector<Task> tasks;
+    for (const Record& r : read_csv(folder + "/rows.csv")) {
+        Task task;
+        task.row = {fmt::format("{}/{}", r.at("family"), r.at("kernel")),
+                    "emerald_rapids",
+                    "cycles",
+                    std::stod(r.at("cycles")),
+                    0,
+                    r.at("use"),
+                    r.at("family")};
+        task.parts = {[file = folder + "/../amx/kernels/" + r.at("kernel")] {
+            return iteration(kMeasuredDevice, file);
+        }};
         tasks.push_back(std::move(task));
     }
     return tasks;

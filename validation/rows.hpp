@@ -63,6 +63,7 @@ std::vector<Task> pim_tasks(const std::string& folder);
 std::vector<Task> pim_model_tasks(const std::string& folder);
 std::vector<Task> pim_design_tasks(const std::string& folder);
 std::vector<Task> amx_tasks(const std::string& folder);
+std::vector<Task> amx_measured_tasks(const std::string& folder);
 std::vector<Task> avx512_tasks(const std::string& folder);
 std::vector<Task> amx_public_tasks(const std::string& folder);
 std::vector<Task> gpt2_tasks(const std::string& folder);

@@ -47,6 +47,9 @@ constexpr Suite kSuites[] = {
      "more of them each way, its write recovery). law: the same with the device's own numbers."},
     {"pim_designs", pim_design_tasks, 2.0, 5.0},
     {"amx", amx_tasks, 3.0, 8.0},
+    {"amx_measured", amx_measured_tasks, kNoTarget, kNoTarget,
+     "one core of a shared Emerald Rapids server: the least of many runs, "
+     "to about 5 % up to the L2"},
     {"avx512", avx512_tasks, 8.0, kNoTarget,
      "one core of a shared Emerald Rapids server, measured to +-4 % in "
      "the L2, +-10 % in the L3, +-15 % in DRAM"},

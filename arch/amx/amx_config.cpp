@@ -66,7 +66,7 @@ void read_access(Node node, AccessConfig& access) {
     node.optional("tile_load_to_use", access.tile_load_to_use, kLatency,
                   "from the last line of a tile to the tile");
     node.optional("tile_load_uops", access.tile_load_uops, {1, 32}, "uops of a tile load");
-    node.optional("nontemporal_line", access.nontemporal_line, {1, 64},
+    node.optional("nontemporal_line", access.nontemporal_line, {0, 64},
                   "TILELOADDT1 takes a line every so many cycles");
     node.optional("nontemporal_gap", access.nontemporal_gap, kLatency,
                   "additional cycles between a TILELOADDT1 and the next");

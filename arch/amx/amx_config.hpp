@@ -36,13 +36,13 @@ struct WindowConfig {
 struct TileConfigTiming {
     std::int64_t physical_tiles = 16;  // renaming pool
     bool dot_in_place = false;     // a TDP writes the tile it reads; otherwise it takes a new one
-    base::Cycles dot_latency{36};      // beyond the cycles it takes the multiplier
+    base::Cycles dot_latency{36};  // beyond the cycles it takes the multiplier
     std::int64_t dot_row_percent = 100;  // of a cycle a row takes it; all 16 take 16 cycles
-    base::Cycles dot_least{1};         // a TDP takes it so long at least
-    bool dot_loads_b = false;          // TDPs with a B of their own start B's rows apart at least
-    bool dot_forwards = false;         // the next TDP of a tile need not wait for the latency
-    bool early_retire = true;      // a TDP retires when it starts
-    bool store_reads_tmul = true;  // storing a TDP result takes the multiplier
+    base::Cycles dot_least{1};           // a TDP takes it so long at least
+    bool dot_loads_b = false;            // TDPs with a B of their own start B's rows apart at least
+    bool dot_forwards = false;           // the next TDP of a tile need not wait for the latency
+    bool early_retire = true;            // a TDP retires when it starts
+    bool store_reads_tmul = true;        // storing a TDP result takes the multiplier
     base::Cycles zero_latency{16};
     base::Cycles load_config{204};
     base::Cycles store_config{19};
@@ -51,8 +51,7 @@ struct TileConfigTiming {
     // A TDP takes the multiplier.
     std::int64_t dot_cycles(std::int64_t rows) const {
         const std::int64_t fewer = program::kMaxRows - rows;
-        return std::max(dot_least.count(),
-                        program::kMaxRows - (fewer * dot_row_percent + 50) / 100);
+        return std::max(dot_least.count(), program::kMaxRows - fewer * dot_row_percent / 100);
     }
 };
 
@@ -117,10 +116,10 @@ struct PrivateCacheConfig {
     std::int64_t fill_buffers = 16;
     CacheConfig l2{base::Bytes{2097152}, 16};
     base::Cycles l2_latency{16};
-    base::BytesPerCycle fill_width{48};     // L2 to L1, sustained
-    std::int64_t half_percent = 0;     // of a cycle: a line keeps its half of the L2 busy
-    std::int64_t quarter_percent = 0;  // and its quarter
-    base::Cycles half_backlog{0};      // of work a half may still have when it gives a line
+    base::BytesPerCycle fill_width{48};  // L2 to L1, sustained
+    std::int64_t half_percent = 0;       // of a cycle: a line keeps its half of the L2 busy
+    std::int64_t quarter_percent = 0;    // and its quarter
+    base::Cycles half_backlog{0};        // of work a half may still have when it gives a line
     base::Cycles quarter_backlog{0};
     std::int64_t read_percent = 0;        // of a cycle of the L2's pipeline: a read
     std::int64_t write_percent = 0;       // a line written back from the L1

@@ -223,11 +223,9 @@ TEST(PrivateCaches, ALineWrittenBackHoldsAFillBufferUntilTheL2sPipelineHasTakenI
     EXPECT_EQ(free_at(2), (std::vector<std::int64_t>{23 + 2, 29 + 2}));  // 2 after none, then 4
 }
 
-// Six cycles a quarter: one of its own and five that the next access loses.
 PrivateCacheConfig with_quarters(PrivateCacheConfig config) {
     config.fill_width = base::BytesPerCycle{64};
-    config.same_half_percent = 200;
-    config.same_quarter_percent = 300;
+    config.quarter_percent = 600;
     return config;
 }
 
@@ -266,8 +264,7 @@ TEST(PrivateCaches, AMissTakesItsQuarterWhenItComesWhenItLeavesAndThatOfWhatItDi
 }
 
 TEST(PrivateCaches, ALineThatComesWaitsForItsQuarter) {
-    PrivateCacheConfig config = with_quarters(path_sample());
-    config.bank_fold = 2;  // other halves than the quarters say: the path loses nothing
+    const PrivateCacheConfig config = with_quarters(path_sample());
     for (const auto& [second, when] : {std::pair{Line{201}, 30}, std::pair{Line{204}, 29 + 6}}) {
         PrivateCaches caches(config, kClock);
         caches.load(200, 0, 0, true);

@@ -109,7 +109,13 @@ TEST(PrivateCachesState, HoldsHowLongTheLastLineTakesThePathAndThePipeline) {
     path.fill_width = base::BytesPerCycle{16};  // until 17 + 4
     EXPECT_EQ(after_a_line(path, 1, 0, 20), after_a_line(path, 1, 100, 120));
     EXPECT_FALSE(after_a_line(path, 1, 0, 20) == after_a_line(path, 1, 1, 20));
-    EXPECT_FALSE(after_a_line(path, 1, 0, 20) == after_a_line(path, 2, 0, 20)) << "its quarter";
+    PrivateCacheConfig banks = path;
+    banks.half_percent = 900;
+    EXPECT_FALSE(after_a_line(banks, 1, 0, 20) == after_a_line(banks, 2, 0, 20)) << "its half";
+    EXPECT_FALSE(after_a_line(banks, 1, 0, 22) == after_a_line(banks, 1, 1, 22));
+    banks.half_percent = 0;
+    banks.quarter_percent = 900;
+    EXPECT_FALSE(after_a_line(banks, 1, 0, 20) == after_a_line(banks, 3, 0, 20)) << "its quarter";
     PrivateCacheConfig pipeline = path;
     pipeline.fill_width = base::BytesPerCycle{64};
     EXPECT_EQ(after_a_line(pipeline, 1, 0, 21), after_a_line(pipeline, 1, 1, 21));
@@ -120,7 +126,7 @@ TEST(PrivateCachesState, HoldsHowLongTheLastLineTakesThePathAndThePipeline) {
 TEST(PrivateCachesState, HoldsUntilWhenMissesTakeEachQuarter) {
     const auto state = [](Line line, std::int64_t asked, std::int64_t now) {
         PrivateCacheConfig config = two_levels();
-        config.same_half_percent = 500;  // six cycles in all
+        config.quarter_percent = 600;
         PrivateCaches caches(config, kClock);
         caches.load(line, asked, 3, true);
         return of(caches, now);

@@ -35,12 +35,64 @@ TEST(PrivateCaches, TheL2SendsThreeLinesEveryFourCycles) {
               (std::vector<std::int64_t>{17, 18, 19, 21, 22, 23}));
 }
 
-TEST(PrivateCaches, LinesOfTheSameHalfCostMore) {
+TEST(PrivateCaches, ALineKeepsItsHalfBusyWhileTheOtherGivesItsOwn) {
     PrivateCacheConfig config = path_sample();
-    config.same_half_percent = 50;
-    // 4/3 and a half cycle each: starts at 17, 18.83, 20.67, 22.5.
-    EXPECT_EQ(arrivals(config, {0, 2, 4, 6}), (std::vector<std::int64_t>{17, 18, 20, 22}));
-    EXPECT_EQ(arrivals(config, {0, 1, 2, 3}), (std::vector<std::int64_t>{17, 18, 19, 21}));
+    config.fill_width = base::BytesPerCycle{64};
+    config.half_percent = 300;
+    EXPECT_EQ(arrivals(config, {0, 2, 4}), (std::vector<std::int64_t>{17, 20, 23}));
+    EXPECT_EQ(arrivals(config, {0, 1, 2, 3}), (std::vector<std::int64_t>{17, 18, 20, 21}));
+    config.half_percent = 150;  // from 17, 18.5, 20 and 21.5 on
+    EXPECT_EQ(arrivals(config, {0, 2, 4, 6}), (std::vector<std::int64_t>{17, 18, 20, 21}));
+}
+
+TEST(PrivateCaches, ALineKeepsItsQuarterBusyWhileOthersPass) {
+    PrivateCacheConfig config = path_sample();
+    config.fill_width = base::BytesPerCycle{64};
+    config.quarter_percent = 500;
+    EXPECT_EQ(arrivals(config, {0, 4, 8}), (std::vector<std::int64_t>{17, 22, 27}));
+    EXPECT_EQ(arrivals(config, {0, 2, 4, 6}), (std::vector<std::int64_t>{17, 18, 22, 23}));
+    EXPECT_EQ(arrivals(config, {0, 1, 2, 3}), (std::vector<std::int64_t>{17, 18, 19, 20}));
+    EXPECT_EQ(arrivals(config, {0, 4, 1}), (std::vector<std::int64_t>{17, 22, 18}));
+    config.half_percent = 200;
+    EXPECT_EQ(arrivals(config, {0, 2, 4}), (std::vector<std::int64_t>{17, 19, 22}));
+}
+
+// Of five cycles a line each; a line comes while no more than eight are left.
+TEST(PrivateCaches, AHalfOrQuarterGivesLinesWhileItsBacklogIsShort) {
+    PrivateCacheConfig half = path_sample();
+    half.fill_width = base::BytesPerCycle{64};
+    PrivateCacheConfig quarter = half;
+    half.half_percent = 500;
+    half.half_backlog = base::Cycles{8};
+    quarter.quarter_percent = 500;
+    quarter.quarter_backlog = base::Cycles{8};
+    const std::vector<std::int64_t> expected{17, 18, 19, 24, 29};
+    EXPECT_EQ(arrivals(half, {0, 2, 4, 6, 8}), expected);
+    EXPECT_EQ(arrivals(quarter, {0, 4, 8, 12, 16}), expected);
+    EXPECT_EQ(arrivals(quarter, {0, 4, 8, 1, 12, 5}),
+              (std::vector<std::int64_t>{17, 18, 19, 20, 24, 21}));
+}
+
+TEST(PrivateCaches, AQuarterCatchesUpWhileNothingIsAskedOfIt) {
+    PrivateCacheConfig config = path_sample();
+    config.fill_width = base::BytesPerCycle{64};
+    config.quarter_percent = 500;
+    config.quarter_backlog = base::Cycles{8};
+    PrivateCaches caches(config, kClock);
+    for (Line line = 0; line < 40; line += 4) {
+        caches.warm(line, Level::L2, false);
+    }
+    for (Line line = 0; line < 20; line += 4) {
+        caches.load(line, 0, 0, true);
+    }
+    EXPECT_EQ(pass(caches, 0, 30).size(), 5U);
+    for (Line line = 20; line < 40; line += 4) {
+        caches.load(line, 30, 0, true);  // 34 it is done, 47 the first is ready
+    }
+    EXPECT_TRUE(pass(caches, 30, 47).empty());
+    EXPECT_EQ(pass(caches, 47, 50).size(), 3U);
+    EXPECT_TRUE(pass(caches, 50, 54).empty());
+    EXPECT_EQ(pass(caches, 54, 55).size(), 1U);
 }
 
 TEST(PrivateCaches, FillBuffersLimitTheMisses) {
@@ -86,29 +138,6 @@ TEST(PrivateCaches, ALineArrivesTheLatencyOfTheL2AfterItIsAskedFor) {
     EXPECT_EQ(here[0].level, Level::L2);
     EXPECT_EQ(caches.load(5, 118, 0, true), PrivateCaches::Outcome::Hit);
     EXPECT_TRUE(caches.outbox().empty());
-}
-
-TEST(PrivateCaches, TheSameHalfCostsNothingAfterACycleWithoutAFill) {
-    PrivateCacheConfig config = path_sample();
-    config.same_half_percent = 400;
-    const auto second = [&](std::int64_t asked_at) {
-        PrivateCaches caches(config, kClock);
-        caches.warm(2, Level::L2, false);
-        caches.warm(4, Level::L2, false);
-        caches.load(2, 0, 0, true);
-        caches.load(4, asked_at, 1, true);
-        std::int64_t cycle = 18;
-        pass(caches, 0, 18);
-        while (pass(caches, cycle, cycle + 1).empty()) {
-            ++cycle;
-        }
-        return cycle;
-    };
-    // The path is taken from 17 to 18 1/3, and lost for four cycles more.
-    EXPECT_EQ(second(1), 22);
-    EXPECT_EQ(second(2), 22);
-    EXPECT_EQ(second(3), 17 + 3);
-    EXPECT_EQ(second(4), 17 + 4);
 }
 
 TEST(PrivateCaches, AStoreOwnsItsLineBeforeItWrites) {
@@ -160,18 +189,6 @@ TEST(PrivateCaches, AStorePastTheCachesHoldsAFillBufferSoLongAndLeavesNoLine) {
     EXPECT_EQ(caches.stream(9, 28), PrivateCaches::Outcome::Waiting);
 }
 
-TEST(PrivateCaches, LinesOfTheSameQuarterCostMoreThanThoseOfTheSameHalf) {
-    PrivateCacheConfig config = path_sample();
-    config.fill_width = base::BytesPerCycle{64};
-    config.same_half_percent = 200;
-    config.same_quarter_percent = 300;
-    EXPECT_EQ(arrivals(config, {0, 1, 2, 3}), (std::vector<std::int64_t>{17, 18, 19, 20}));
-    EXPECT_EQ(arrivals(config, {0, 2, 4, 6}), (std::vector<std::int64_t>{17, 20, 23, 26}));
-    EXPECT_EQ(arrivals(config, {0, 4, 8, 12}), (std::vector<std::int64_t>{17, 23, 29, 35}));
-    config.bank_fold = 3;  // bit 3 changes the quarter: 0, 0, 1, 1
-    EXPECT_EQ(arrivals(config, {0, 4, 8, 12}), (std::vector<std::int64_t>{17, 23, 24, 30}));
-}
-
 TEST(PrivateCaches, AnotherCoreTakesALineFromBothCaches) {
     PrivateCaches caches(path_sample(), kClock);
     caches.warm(1, Level::L1, false);
@@ -207,25 +224,6 @@ TEST(PrivateCaches, ALineThatAnotherCoreHasReadIsCleanInBothCaches) {
         EXPECT_FALSE(caches.dirty(line));
         EXPECT_TRUE(caches.contains_l2(line));
     }
-}
-
-// The path ends with cycle 17.
-TEST(PrivateCaches, ALineReadyInTheCycleAfterAFillLosesForTheHalfOneReadyLaterDoesNot) {
-    PrivateCacheConfig config = path_sample();
-    config.fill_width = base::BytesPerCycle{64};
-    config.same_half_percent = 200;
-    for (const auto& [asked_at, here] : {std::pair{1, 18 + 2}, {2, 19}}) {
-        PrivateCaches caches(config, kClock);
-        caches.warm(2, Level::L2, false);
-        caches.warm(4, Level::L2, false);
-        caches.load(2, 0, 0, true);
-        caches.load(4, asked_at, 1, true);
-        EXPECT_EQ(pass(caches, 0, 18).size(), 1U);
-        EXPECT_TRUE(pass(caches, 18, here).empty());
-        EXPECT_EQ(pass(caches, here, here + 1).size(), 1U);
-    }
-    config.same_half_percent = 100;  // to the start of the next cycle, and no sooner
-    EXPECT_EQ(arrivals(config, {0, 2, 4}), (std::vector<std::int64_t>{17, 19, 21}));
 }
 
 TEST(PrivateCaches, ALineUnderWayTakesNoSecondFillBuffer) {
@@ -316,8 +314,8 @@ TEST(PrivateCaches, OnlyTheirOwnEndMakesRoomForStoresPastTheCaches) {
 
 TEST(PrivateCaches, WhatLiesThereBeforeTheStartHasTakenNoTime) {
     PrivateCacheConfig config = tiny_sample();
-    config.same_half_percent = 200;
-    config.same_quarter_percent = 3000;
+    config.half_percent = 200;
+    config.quarter_percent = 3000;
     PrivateCaches caches(config, kClock);
     for (const Line line : {8, 16, 24, 32}) {  // 8 leaves
         caches.warm(line, Level::L2, false);

@@ -12,7 +12,6 @@ inline constexpr base::Hertz kClock{1'000'000'000};
 inline PrivateCacheConfig path_sample() {
     PrivateCacheConfig config;
     config.l2_latency = base::Cycles{17};
-    config.same_half_percent = 0;
     return config;
 }
 

@@ -17,7 +17,6 @@ AmxConfig load_sample() {
     AmxConfig config;
     config.caches.l1_latency = base::Cycles{12};
     config.caches.l2_latency = base::Cycles{17};
-    config.caches.same_half_percent = 0;
     config.access.vector_load_to_use = base::Cycles{2};
     return config;
 }

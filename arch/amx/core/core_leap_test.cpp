@@ -68,7 +68,7 @@ void expect_same(const AmxConfig& config, const std::string& text, bool must_ski
             << text << kCoreStates[static_cast<CoreState>(state)].name;
     }
     EXPECT_EQ(is.counters().instructions, expected.counters().instructions) << text;
-    EXPECT_EQ(is.counters().dot_rows, expected.counters().dot_rows);
+    EXPECT_EQ(is.counters().dot_cycles, expected.counters().dot_cycles);
     EXPECT_EQ(is.counters().tile_load_lines, expected.counters().tile_load_lines);
     EXPECT_EQ(is.caches().counters().l1_hits, expected.caches().counters().l1_hits) << text;
     EXPECT_EQ(is.caches().counters().l1_misses, expected.caches().counters().l1_misses);
@@ -87,8 +87,10 @@ AmxConfig real() {
     config.pages.second_latency = base::Cycles{7};
     config.pages.walk = base::Cycles{20};
     config.pages.walk_loads = 1;
-    config.caches.same_half_percent = 60;
-    config.caches.bank_fold = 7;
+    config.caches.half_percent = 235;
+    config.caches.quarter_percent = 350;
+    config.caches.half_backlog = base::Cycles{18};
+    config.caches.quarter_backlog = base::Cycles{90};
     config.caches.read_percent = 72;
     config.caches.write_percent = 338;
     config.caches.write_half_percent = 105;

@@ -125,7 +125,7 @@ TEST(CoreOrder, CountsTilesTheirLinesAndRows) {
     EXPECT_EQ(core.counters().tile_loads, 1);
     EXPECT_EQ(core.counters().tile_load_lines, 7);
     EXPECT_EQ(core.counters().dots, 1);
-    EXPECT_EQ(core.counters().dot_rows, 7);
+    EXPECT_EQ(core.counters().dot_cycles, 7);
     EXPECT_EQ(core.counters().tile_stores, 1);
     core.pass_barrier();
     EXPECT_FALSE(core.at_barrier());

@@ -32,17 +32,17 @@ TEST(ScoreboardState, HoldsEveryNumberOfAnEntry) {
     const StateRecord before = of(parts.window, 5);
     const Entry kept = entry;
     const std::vector<std::function<void()>> changes{
-        [&] { entry.address += 64; },    [&] { entry.operands_at = 9; },
-        [&] { entry.result_at = 9; },    [&] { entry.done_at = 9; },
-        [&] { entry.latest_line = 9; },  [&] { entry.store = 0; },
-        [&] { entry.missed = 7; },       [&] { ++entry.uops; },
-        [&] { ++entry.bytes; },          [&] { ++entry.rows; },
-        [&] { ++entry.lines; },          [&] { ++entry.next_line; },
-        [&] { ++entry.waiting; },        [&] { ++entry.unblocked; },
-        [&] { ++entry.port0; },          [&] { ++entry.port5; },
-        [&] { ++entry.target; },         [&] { ++entry.pending; },
-        [&] { entry.issued = true; },    [&] { entry.frees_tile = true; },
-        [&] { entry.stores_dot = true; }};
+        [&] { entry.address += 64; },     [&] { entry.operands_at = 9; },
+        [&] { entry.result_at = 9; },     [&] { entry.done_at = 9; },
+        [&] { entry.latest_line = 9; },   [&] { entry.store = 0; },
+        [&] { entry.missed = 7; },        [&] { ++entry.uops; },
+        [&] { ++entry.bytes; },           [&] { ++entry.rows; },
+        [&] { ++entry.lines; },           [&] { ++entry.next_line; },
+        [&] { ++entry.waiting; },         [&] { ++entry.unblocked; },
+        [&] { ++entry.port0; },           [&] { ++entry.port5; },
+        [&] { ++entry.target; },          [&] { ++entry.pending; },
+        [&] { entry.issued = true; },     [&] { entry.frees_tile = true; },
+        [&] { entry.stores_dot = true; }, [&] { entry.keeps_b = true; }};
     for (std::size_t i = 0; i < changes.size(); ++i) {
         changes[i]();
         EXPECT_FALSE(of(parts.window, 5) == before) << i;
@@ -170,6 +170,21 @@ TEST(ScoreboardState, HoldsWhenARegisterIsThereAndWhatWroteIt) {
     EXPECT_FALSE(written({2, 3}, 50, 20) == written({3, 2}, 50, 20)) << "by age";
 }
 
+TEST(ScoreboardState, HoldsWhoseBTheLatestProductHad) {
+    const Windows windows("tdpbssd tmm0, tmm4, tmm6\ntdpbssd tmm0, tmm6, tmm4\n");
+    const auto after = [&windows](std::size_t statement) {
+        return windows.state(200, [&](Scoreboard& window) {
+            const EntryId id = windows.enter(window, statement);
+            window.pop_due(1);
+            window.issue(id);
+            window.complete(id, 50);
+            window.retire();
+        });
+    };
+    EXPECT_EQ(after(0), after(0));
+    EXPECT_FALSE(after(0) == after(1));
+}
+
 // Ports behind a window, everything entered in cycle 0.
 StateRecord ports_after(const std::string& text, std::int64_t cycles,
                         const AmxConfig& config = state_sample(), std::int64_t rows = 16) {
@@ -229,6 +244,25 @@ TEST(PortsState, HoldsUntilWhenEachIsTaken) {
     EXPECT_FALSE(taken(5, 0, 1) == taken(6, 0, 1));
     EXPECT_FALSE(taken(0, 5, 1) == taken(0, 6, 1));
     EXPECT_EQ(taken(5, 0, 9), taken(6, 0, 9));
+}
+
+TEST(PortsState, HoldsWhenTheBOfTheNextProductMayCome) {
+    AmxConfig config = state_sample();
+    config.tiles.dot_loads_b = true;
+    const auto after = [&config](std::int64_t b_rows, std::int64_t cycles) {
+        Window parts("tdpbssd tmm0, tmm4, tmm6\n", config);
+        Ports ports(parts.config, parts.window, parts.stores);
+        const EntryId id = parts.enter(0, 1, 3);
+        parts.window.at(id).lines = static_cast<std::int8_t>(b_rows);
+        ports.bind(id, 0);
+        ports.start(parts.window.pop_due(1));
+        ports.step(1);
+        StateRecord record{cycles, 20, 64};
+        ports.record(record);
+        return record;
+    };
+    EXPECT_FALSE(after(12, 8) == after(13, 8));
+    EXPECT_EQ(after(12, 20), after(13, 20));
 }
 
 // The second waits for the first.

@@ -21,7 +21,6 @@ inline AmxConfig load_unit_sample() {
     config.access.vector_load_to_use = base::Cycles{2};
     config.caches.l1_latency = base::Cycles{5};
     config.caches.l2_latency = base::Cycles{17};
-    config.caches.same_half_percent = 0;
     return config;
 }
 

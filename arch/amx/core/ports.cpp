@@ -51,6 +51,7 @@ void Ports::execute_store(EntryId id, std::int64_t now, std::int64_t latency) {
 }
 
 void Ports::issue_tmul(std::int64_t now) {
+    bool b_waits = false;  // of an older product
     for (auto it = tmul_.begin(); it != tmul_.end(); ++it) {
         const EntryId id = *it;
         Entry& entry = window_.at(id);
@@ -66,7 +67,8 @@ void Ports::issue_tmul(std::int64_t now) {
             return;
         }
         const bool loads_b = config_.tiles.dot_loads_b && !entry.keeps_b;
-        if (loads_b && now < b_free_) {
+        b_waits = b_waits || (loads_b && now < b_free_);
+        if (b_waits) {
             continue;
         }
         tmul_.erase(it);
@@ -92,10 +94,14 @@ void Ports::issue_store(std::int64_t now) {
     }
     take_ports(entry, now);
     store_.erase(store_.begin());
+    if (entry.instruction->opcode == program::Opcode::Sttilecfg) {
+        const std::int64_t gathers = config_.tiles.store_config.count();  // no other meanwhile
+        store_free_ = now + gathers;
+        execute_store(id, now, gathers);
+        return;
+    }
     store_free_ = now + entry.lines;
-    const bool configuration = entry.instruction->opcode == program::Opcode::Sttilecfg;
-    const std::int64_t shuffles = entry.port5 > 0 ? timing_of(id).latency.count() : 0;
-    execute_store(id, now, configuration ? config_.tiles.store_config.count() : shuffles);
+    execute_store(id, now, entry.port5 > 0 ? timing_of(id).latency.count() : 0);
 }
 
 void Ports::take_ports(const Entry& entry, std::int64_t now) {
@@ -184,9 +190,11 @@ std::int64_t Ports::next_event(std::int64_t now) const {
     std::int64_t next = caches::kUnknownCycle;
     if (tmul_free_ > now) {
         next = tmul_free_;  // also where the account changes
-    } else if (!tmul_.empty()) {
-        // A store that waits for the store line, a product that waits for its B.
-        next = std::max(std::min(store_free_, b_free_), now + 1);
+    } else {  // a store waits for the store line, a product for the B of the one before
+        for (const EntryId id : tmul_) {
+            const bool dot = program::is_dot(window_.at(id).instruction->opcode);
+            next = std::min(next, std::max(dot ? b_free_ : store_free_, now + 1));
+        }
     }
     if (!store_.empty()) {
         next = std::min(next, std::max(store_free_, now + 1));

@@ -72,7 +72,8 @@ class Ports {
     std::int64_t most_scalar_ = 0;
     std::vector<EntryId> scalar_;
     std::int64_t tmul_free_ = 0;
-    std::int64_t b_free_ = 0;  // the multiplier has taken the B of its last product that brought one
+    std::int64_t b_free_ =
+        0;  // the multiplier has taken the B of its last product that brought one
     std::int64_t store_free_ = 0;
     std::int64_t port0_free_ = 0;
     std::int64_t port5_free_ = 0;

@@ -138,13 +138,82 @@ TEST(Ports, AnotherStoreWaitsForAResultsLines) {
     EXPECT_EQ(bench.issued_at(15), bench.issued_at(1) + 13);
 }
 
-TEST(Ports, SttilecfgDeliversItsLineLate) {
+TEST(Ports, SttilecfgDeliversItsLineLateAndKeepsOtherStoresOut) {
     Bench bench("sttilecfg [0x1000]\nvmovups [0x2000], zmm1\n");
-    bench.run(5);
+    bench.run(24);
     EXPECT_EQ(bench.stores.data_at(0), 1 + 23 + 1);
     EXPECT_EQ(bench.entry(0).done_at, 1 + 23 + 1);
-    EXPECT_EQ(bench.issued_at(1), 1 + 1);
-    EXPECT_EQ(bench.stores.data_at(1), 2 + 1);
+    EXPECT_EQ(bench.issued_at(1), 1 + 23);
+    EXPECT_EQ(bench.stores.data_at(1), 1 + 23 + 1);
+}
+
+TEST(Ports, ProductsOfFewRowsTakeTheMultiplierAsLongAsTheDeviceSays) {
+    const auto second_of = [](std::int64_t rows, std::int64_t row_percent, std::int64_t least) {
+        AmxConfig config = sample();
+        config.tiles.dot_row_percent = row_percent;
+        config.tiles.dot_least = base::Cycles{least};
+        Bench bench("tdpbssd tmm0, tmm4, tmm6\ntdpbssd tmm1, tmm4, tmm6\n", config, rows);
+        bench.run(40);
+        EXPECT_EQ(bench.entry(0).result_at, bench.issued_at(1) + 37);
+        return bench.issued_at(1) - 1;
+    };
+    EXPECT_EQ(second_of(5, 100, 1), 5);
+    EXPECT_EQ(second_of(16, 60, 1), 16);
+    EXPECT_EQ(second_of(5, 60, 1), 10);  // 16 less 11 times 0.6: 9.4
+    EXPECT_EQ(second_of(6, 75, 1), 9);   // 8.5
+    EXPECT_EQ(second_of(5, 60, 13), 13);
+    EXPECT_EQ(second_of(16, 60, 13), 16);
+}
+
+// Products of three rows, whose B have thirteen.
+TEST(Ports, AProductWithAnotherBWaitsForTheOneBeforeOfTheSameBItDoesNot) {
+    AmxConfig config = sample();
+    const auto starts = [&config] {
+        Bench bench(
+            "tdpbssd tmm0, tmm4, tmm6\ntdpbssd tmm1, tmm5, tmm6\n"
+            "tdpbssd tmm2, tmm4, tmm7\ntdpbssd tmm3, tmm5, tmm7\n"
+            "tileloadd tmm7, [0x1000], 64\ntdpbssd tmm0, tmm4, tmm7\n",
+            config, 3);
+        for (const std::size_t product : {0U, 1U, 2U, 3U, 5U}) {
+            bench.window.at(bench.ids[product]).lines = 13;
+        }
+        bench.window.complete(bench.ids[4], 1);
+        bench.run(60);
+        std::vector<std::int64_t> result;
+        for (const std::size_t product : {0U, 1U, 2U, 3U, 5U}) {
+            result.push_back(bench.issued_at(product));
+        }
+        return result;
+    };
+    config.tiles.dot_forwards = true;
+    EXPECT_EQ(starts(), (std::vector<std::int64_t>{1, 4, 7, 10, 13}));
+    config.tiles.dot_loads_b = true;
+    EXPECT_EQ(starts(), (std::vector<std::int64_t>{1, 4, 1 + 13, 17, 1 + 2 * 13}));
+}
+
+TEST(Ports, WhoWaitsForTheBOfAnotherProductSaysWhenItMayStart) {
+    AmxConfig config = sample();
+    config.tiles.dot_loads_b = true;
+    Bench bench("tdpbssd tmm0, tmm4, tmm6\ntdpbssd tmm1, tmm4, tmm7\n", config, 3);
+    for (const EntryId id : bench.ids) {
+        bench.window.at(id).lines = 13;
+    }
+    bench.run(4);
+    EXPECT_EQ(bench.ports.next_event(4), 1 + 13);
+}
+
+TEST(Ports, CGoesOnToTheNextProductOfItsTileBeforeTheResultIsThere) {
+    const auto starts = [](bool forwards) {
+        AmxConfig config = sample();
+        config.tiles.dot_forwards = forwards;
+        Bench bench(
+            "tdpbssd tmm0, tmm4, tmm6\ntdpbssd tmm0, tmm5, tmm7\ntdpbssd tmm1, tmm0, tmm6\n",
+            config, 7);
+        bench.run(150);
+        return std::vector{bench.issued_at(1), bench.issued_at(2)};
+    };
+    EXPECT_EQ(starts(false), (std::vector<std::int64_t>{1 + 7 + 37, 1 + 2 * (7 + 37)}));
+    EXPECT_EQ(starts(true), (std::vector<std::int64_t>{1 + 7, 1 + 7 + 7 + 37}));  // as A: no
 }
 
 // A timing of an instruction's own, of pairwise different numbers.

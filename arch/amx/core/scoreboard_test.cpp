@@ -278,6 +278,60 @@ TEST(Scoreboard, OnlyAStoreOfATdpsOwnResultReadsTmul) {
     EXPECT_FALSE(parts.window.at(parts.enter(0)).stores_dot);
 }
 
+TEST(Scoreboard, AProductKeepsTheBOfTheOneBeforeUntilItsTileIsWritten) {
+    Window parts(
+        "tdpbssd tmm0, tmm4, tmm6\ntdpbssd tmm1, tmm6, tmm4\ntdpbssd tmm2, tmm5, tmm4\n"
+        "tileloadd tmm5, [0x1000], 64\ntdpbssd tmm3, tmm5, tmm4\n"
+        "tileloadd tmm4, [0x1000], 64\ntdpbssd tmm0, tmm5, tmm4\ntdpbssd tmm1, tmm5, tmm4\n",
+        sample());
+    std::vector<bool> keeps;
+    while (!parts.stream.finished()) {
+        keeps.push_back(parts.window.at(parts.enter(0)).keeps_b);
+    }
+    EXPECT_EQ(keeps, (std::vector<bool>{false, false, true, false, true, false, false, true}));
+}
+
+TEST(Scoreboard, AfterLdtilecfgAProductBringsItsB) {
+    Window parts("tdpbssd tmm0, tmm4, tmm6\ntdpbssd tmm0, tmm4, tmm6\n", sample());
+    parts.enter(0);
+    parts.window.reset_tiles(9);
+    EXPECT_FALSE(parts.window.at(parts.enter(10)).keeps_b);
+}
+
+// The result of the first comes in cycle 50, the second enters before or when that is known.
+TEST(Scoreboard, OnlyCGoesOnEarlyAndOnlyFromProductToProduct) {
+    AmxConfig config = sample();
+    config.tiles.dot_latency = base::Cycles{37};
+    const auto starts = [&config](const std::string& text, bool known) {
+        Window parts(text, config);
+        const EntryId first = parts.enter(0);
+        parts.window.pop_due(1);
+        if (known) {
+            parts.window.complete(first, 50);
+        }
+        const EntryId second = parts.enter(2);
+        if (!known) {
+            parts.window.complete(first, 50);
+        }
+        const std::int64_t at = parts.window.at(second).operands_at;
+        const std::size_t slot = text.find("tmm5, tmm0") == std::string::npos ? 0 : 2;
+        const std::size_t late = text.find("tmm1, tmm0") == std::string::npos ? slot : 1;
+        EXPECT_EQ(parts.window.late_producer(parts.window.at(second), late, at - 1), first);
+        EXPECT_EQ(parts.window.late_producer(parts.window.at(second), late, at), kNoEntry);
+        return at;
+    };
+    const std::string product = "tdpbssd tmm0, tmm4, tmm6\n";
+    for (const bool known : {false, true}) {
+        config.tiles.dot_forwards = false;
+        EXPECT_EQ(starts(product + "tdpbssd tmm0, tmm5, tmm7\n", known), 50);
+        config.tiles.dot_forwards = true;
+        EXPECT_EQ(starts(product + "tdpbssd tmm0, tmm5, tmm7\n", known), 50 - 37);
+        EXPECT_EQ(starts(product + "tdpbssd tmm1, tmm0, tmm7\n", known), 50);
+        EXPECT_EQ(starts(product + "tdpbssd tmm1, tmm5, tmm0\n", known), 50);
+        EXPECT_EQ(starts("tileloadd tmm0, [0x1000], 64\ntdpbssd tmm0, tmm5, tmm7\n", known), 50);
+    }
+}
+
 // Instructions of a text that wait for the first.
 std::vector<int> waiting(const std::string& text) {
     Window parts(text, sample());

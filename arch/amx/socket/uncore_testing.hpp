@@ -31,7 +31,6 @@ inline AmxConfig sample() {
     config.uncore.l3 = {base::Bytes{1 << 20}, 16};
     config.uncore.snoop_filter = 1 << 16;
     config.caches.fill_width = base::BytesPerCycle{64};  // a line a cycle: no wait behind the port
-    config.caches.same_half_percent = 0;
     return config;
 }
 inline constexpr std::int64_t kAsked = 3;  // core cycle of requests

@@ -82,7 +82,7 @@ TEST(AmxConvolution, TilesOfJoinedRowsRunOverTheirEnds) {
     const auto rows = [&conv](AmxMapping::OutputRows output_rows) {
         AmxMapping mapping;
         mapping.output_rows = output_rows;
-        return run(lower(conv, mapping), nullptr).counters.dot_rows;
+        return run(lower(conv, mapping), nullptr).counters.dot_cycles;
     };
     constexpr std::int64_t kEach = 9 * 2 * 3 * 16;
     EXPECT_EQ(rows(AmxMapping::OutputRows::Joined), 4 * kEach);
