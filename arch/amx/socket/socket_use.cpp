@@ -62,8 +62,30 @@ class SocketUse {
         }
     }
 
+    // Of a product under any configuration its program sets.
+    std::int64_t fewest_rows() const {
+        int fewest = program::kMaxRows;
+        for (const program::Program& program : programs_) {
+            for (const program::Statement& statement : program.statements) {
+                if (statement.kind != program::Statement::Kind::Instruction ||
+                    !program::is_dot(statement.instruction.opcode)) {
+                    continue;
+                }
+                const auto c = static_cast<std::size_t>(statement.instruction.destination);
+                for (const auto& shapes : program.configs) {
+                    fewest = shapes[c].rows > 0 ? std::min(fewest, shapes[c].rows) : fewest;
+                }
+            }
+        }
+        return fewest;
+    }
+
     void name_tiles() {
         name_if(!any(program::is_dot), {"amx.tiles.dot_latency"});
+        const std::int64_t fewest = fewest_rows();
+        name_if(fewest == program::kMaxRows, {"amx.tiles.dot_row_percent"});
+        name_if(config_.tiles.dot_cycles(fewest) > config_.tiles.dot_least.count(),
+                {"amx.tiles.dot_least"});
         name_if(!has(Opcode::Tilezero), {"amx.tiles.zero_latency"});
         name_if(!has(Opcode::Ldtilecfg), {"amx.tiles.load_config"});
         name_if(!has(Opcode::Sttilecfg), {"amx.tiles.store_config"});
@@ -178,9 +200,8 @@ class SocketUse {
         name_if(!counts(&CacheCounters::l1_hits), {"amx.caches.l1_latency"});
         name_if(!counts(&CacheCounters::l2_hits), {"amx.caches.l2_latency"});
         name_if(!counts(&CacheCounters::fills),
-                {"amx.caches.fill_width", "amx.caches.half_percent",
-                 "amx.caches.quarter_percent", "amx.caches.half_backlog",
-                 "amx.caches.quarter_backlog", "amx.caches.read_percent",
+                {"amx.caches.fill_width", "amx.caches.half_percent", "amx.caches.quarter_percent",
+                 "amx.caches.half_backlog", "amx.caches.quarter_backlog", "amx.caches.read_percent",
                  "amx.caches.fill_percent"});
         name_if(!counts(&CacheCounters::write_backs),
                 {"amx.caches.write_percent", "amx.caches.write_half_percent"});

@@ -10,11 +10,15 @@
 namespace tilesim::arch::amx::socket {
 namespace {
 
-// What a program, alone on a socket of two cores, does not exercise; its data lie in the L2.
-std::vector<std::string> unused(const std::string& text) {
-    constexpr std::int64_t kWarmed = 0x1000000;
+AmxConfig use_sample() {
     AmxConfig config;
     config.cores = 2;
+    return config;
+}
+
+// What a program, alone on a socket of two cores, does not exercise; its data lie in the L2.
+std::vector<std::string> unused(const std::string& text, const AmxConfig& config = use_sample()) {
+    constexpr std::int64_t kWarmed = 0x1000000;
     const std::vector<program::Program> programs{program::read_program(
         "config 0 16x64 16x64 16x64 16x64 16x64 16x64 16x64 16x64\nldtilecfg 0\n" + text, "test")};
     base::EventQueue queue;
@@ -48,6 +52,19 @@ TEST(SocketUse, InstructionsThatAProgramDoesNotHaveAreNamed) {
     EXPECT_FALSE(names(others, "amx.tiles.dot_latency"));
     EXPECT_FALSE(names(others, "amx.access.nontemporal_gap"));
     EXPECT_TRUE(names(others, "amx.access.tile_load_to_use"));
+}
+
+TEST(SocketUse, WhatProductsOfFewRowsTakeIsNamedWhereAllHaveSixteen) {
+    const std::string product = "tdpbssd tmm1, tmm2, tmm3\n";
+    const std::string few = "config 1 16x64 5x64 5x64 16x64 16x64 16x64 16x64 16x64\nldtilecfg 1\n";
+    EXPECT_TRUE(names(unused(product), "amx.tiles.dot_row_percent"));
+    EXPECT_TRUE(names(unused(product), "amx.tiles.dot_least"));
+    EXPECT_TRUE(names(unused(few), "amx.tiles.dot_row_percent")) << "no product";
+    EXPECT_FALSE(names(unused(few + product), "amx.tiles.dot_row_percent"));
+    EXPECT_TRUE(names(unused(few + product), "amx.tiles.dot_least")) << "they take five cycles";
+    AmxConfig config = use_sample();
+    config.tiles.dot_least = base::Cycles{5};
+    EXPECT_FALSE(names(unused(few + product, config), "amx.tiles.dot_least"));
 }
 
 TEST(SocketUse, LevelsThatNobodyAskedAreNamed) {
