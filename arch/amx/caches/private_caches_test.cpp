@@ -43,6 +43,8 @@ TEST(PrivateCaches, ALineKeepsItsHalfBusyWhileTheOtherGivesItsOwn) {
     EXPECT_EQ(arrivals(config, {0, 1, 2, 3}), (std::vector<std::int64_t>{17, 18, 20, 21}));
     config.half_percent = 150;  // from 17, 18.5, 20 and 21.5 on
     EXPECT_EQ(arrivals(config, {0, 2, 4, 6}), (std::vector<std::int64_t>{17, 18, 20, 21}));
+    // 2 has the path from 18.5 on, 1 from 19.5; so 3 comes from 21 on.
+    EXPECT_EQ(arrivals(config, {0, 2, 1, 3}), (std::vector<std::int64_t>{17, 18, 19, 21}));
 }
 
 TEST(PrivateCaches, ALineKeepsItsQuarterBusyWhileOthersPass) {
