@@ -165,7 +165,7 @@ TEST(ScoreboardState, HoldsWhenARegisterIsThereAndWhatWroteIt) {
     EXPECT_EQ(written({0}, 50, 20), written({0}, 60, 30));
     EXPECT_FALSE(written({0}, 50, 20) == written({0}, 51, 20));
     EXPECT_EQ(written({0}, 50, 70), written({0}, 51, 70));
-    EXPECT_FALSE(written({0}, 50, 70) == written({1}, 50, 70)) << "a TDP did";
+    EXPECT_FALSE(written({1, 0}, 50, 70) == written({0, 1}, 50, 70)) << "a TDP did";
     EXPECT_FALSE(written({1}, 50, 70) == written({2}, 50, 70)) << "in a physical tile";
     EXPECT_FALSE(written({2, 3}, 50, 20) == written({3, 2}, 50, 20)) << "by age";
 }
