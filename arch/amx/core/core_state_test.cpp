@@ -147,7 +147,7 @@ TEST(ScoreboardState, HoldsWhenAResultComesWhoseInstructionHasRetired) {
 TEST(ScoreboardState, HoldsWhenARegisterIsThereAndWhatWroteIt) {
     const Windows windows(
         "tdpbssd tmm0, tmm4, tmm6\ntileloadd tmm0, [0x1000], 64\ntilezero tmm0\n"
-        "tilezero tmm1\n");
+        "tilezero tmm1\ntdpbssd tmm1, tmm4, tmm6\n");
     const auto written = [&windows](std::vector<std::size_t> by, std::int64_t cycle,
                                     std::int64_t now) {
         return windows.state(now, [&](Scoreboard& window) {
@@ -165,7 +165,7 @@ TEST(ScoreboardState, HoldsWhenARegisterIsThereAndWhatWroteIt) {
     EXPECT_EQ(written({0}, 50, 20), written({0}, 60, 30));
     EXPECT_FALSE(written({0}, 50, 20) == written({0}, 51, 20));
     EXPECT_EQ(written({0}, 50, 70), written({0}, 51, 70));
-    EXPECT_FALSE(written({1, 0}, 50, 70) == written({0, 1}, 50, 70)) << "a TDP did";
+    EXPECT_FALSE(written({4, 0}, 50, 70) == written({4, 1}, 50, 70)) << "a TDP did";
     EXPECT_FALSE(written({1}, 50, 70) == written({2}, 50, 70)) << "in a physical tile";
     EXPECT_FALSE(written({2, 3}, 50, 20) == written({3, 2}, 50, 20)) << "by age";
 }
