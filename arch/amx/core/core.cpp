@@ -284,6 +284,7 @@ void Core::prepare_others(EntryId id) {
         ++counters_.dots;
         entry.lines = static_cast<std::int8_t>(tiles_.shape(entry.instruction->source_b).rows);
         counters_.dot_cycles += config_.tiles.dot_cycles(entry.rows);
+        counters_.b_cycles += config_.tiles.dot_loads_b && !entry.keeps_b ? entry.lines : 0;
         if (first_dot_ == dots_.size()) {
             dots_.clear();
             first_dot_ = 0;

@@ -78,6 +78,10 @@ CoreState Core::cause_of_dot(const Entry& dot, std::int64_t at, std::int64_t& en
         }
         cause = cause == CoreState::Ports ? CoreState::Accumulator : cause;
     }
+    if (cause == CoreState::Ports && ports_.b_free() > at) {
+        end = std::min(end, ports_.b_free());
+        return CoreState::Multiply;  // it has still to bring in B
+    }
     return cause;
 }
 

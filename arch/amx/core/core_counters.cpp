@@ -17,9 +17,9 @@ void grow(T& counts, const T& then, const T& now,
 Counts grown(Counts counts, const Counts& then, const Counts& now, std::int64_t times) {
     grow<Counts, 2>(counts, then, now, {&Counts::walks, &Counts::misses}, times);
     using Cores = CoreCounters;
-    grow<Cores, 6>(counts.core, then.core, now.core,
-                   {&Cores::instructions, &Cores::dots, &Cores::dot_cycles, &Cores::tile_load_lines,
-                    &Cores::tile_loads, &Cores::tile_stores},
+    grow<Cores, 7>(counts.core, then.core, now.core,
+                   {&Cores::instructions, &Cores::dots, &Cores::dot_cycles, &Cores::b_cycles,
+                    &Cores::tile_load_lines, &Cores::tile_loads, &Cores::tile_stores},
                    times);
     using Caches = caches::CacheCounters;
     grow<Caches, 8>(counts.caches, then.caches, now.caches,

@@ -55,6 +55,7 @@ struct CoreCounters {
     std::int64_t instructions = 0;
     std::int64_t dots = 0;
     std::int64_t dot_cycles = 0;  // of the multiplier, that they take
+    std::int64_t b_cycles = 0;    // in which it brings in their B, beside the products before
     std::int64_t tile_load_lines = 0;
     std::int64_t tile_loads = 0;
     std::int64_t tile_stores = 0;

@@ -69,6 +69,7 @@ void expect_same(const AmxConfig& config, const std::string& text, bool must_ski
     }
     EXPECT_EQ(is.counters().instructions, expected.counters().instructions) << text;
     EXPECT_EQ(is.counters().dot_cycles, expected.counters().dot_cycles);
+    EXPECT_EQ(is.counters().b_cycles, expected.counters().b_cycles);
     EXPECT_EQ(is.counters().tile_load_lines, expected.counters().tile_load_lines);
     EXPECT_EQ(is.caches().counters().l1_hits, expected.caches().counters().l1_hits) << text;
     EXPECT_EQ(is.caches().counters().l1_misses, expected.caches().counters().l1_misses);
@@ -81,6 +82,8 @@ void expect_same(const AmxConfig& config, const std::string& text, bool must_ski
 // With what the device files say of memory.
 AmxConfig real() {
     AmxConfig config;
+    config.tiles.dot_loads_b = true;
+    config.tiles.dot_forwards = true;
     config.access.prefetch_port = true;
     config.pages.scattered = true;
     config.pages.first.random_percent = 25;

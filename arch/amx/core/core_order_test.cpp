@@ -113,7 +113,8 @@ TEST(CoreOrder, CountsTilesTheirLinesAndRows) {
         "vmovups zmm1, [0]\ntileloadd tmm4, [0], 64\ntdpbssd tmm0, tmm4, tmm6\n"
         "vmovups [0x100800], zmm1\ntilestored [0x100000], 64, tmm0\nbarrier\n",
         "test");
-    const AmxConfig config;
+    AmxConfig config;
+    config.tiles.dot_loads_b = true;
     Core core(config, program);
     for (caches::Line line = 0; line < 64; ++line) {
         core.caches().warm(line, caches::Level::L1, false);
@@ -126,6 +127,7 @@ TEST(CoreOrder, CountsTilesTheirLinesAndRows) {
     EXPECT_EQ(core.counters().tile_load_lines, 7);
     EXPECT_EQ(core.counters().dots, 1);
     EXPECT_EQ(core.counters().dot_cycles, 7);
+    EXPECT_EQ(core.counters().b_cycles, 16);
     EXPECT_EQ(core.counters().tile_stores, 1);
     core.pass_barrier();
     EXPECT_FALSE(core.at_barrier());

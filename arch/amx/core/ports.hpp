@@ -25,6 +25,8 @@ class Ports {
     // Until `tmul_free`.
     TmulUse tmul_use() const { return tmul_use_; }
     std::int64_t tmul_free() const { return tmul_free_; }
+    // Until then no product with a B of its own starts.
+    std::int64_t b_free() const { return b_free_; }
     std::int64_t next_event(std::int64_t now) const;
     // Scalar uops that could have gone in one cycle.
     std::int64_t most_scalar() const { return most_scalar_; }

@@ -137,19 +137,15 @@ void Scoreboard::use(Entry& entry, EntryId id, std::size_t reg, std::size_t slot
     }
     // One that is done is no longer remembered: its place in the ring may be another's.
     if (source.producer != 0 && source.ready_at > now) {
-        const bool accumulates = slot == 0 && program::is_dot(entry.instruction->opcode);
         entry.producers[slot] = id_of(source.producer);
         entry.operands_at =
-            std::max(entry.operands_at, source.ready_at - (accumulates ? source.early : 0));
+            std::max(entry.operands_at, source.ready_at - forwarded(entry, slot, source.by_dot));
     }
 }
 
-// How many cycles before its result a TDP hands C on to the next one of its tile.
-std::int64_t Scoreboard::forwarded(const Entry& entry, std::size_t slot,
-                                   const Entry& producer) const {
-    const bool accumulates = slot == 0 && program::is_dot(entry.instruction->opcode) &&
-                             program::is_dot(producer.instruction->opcode);
-    return accumulates ? forwards_ : 0;
+// How many cycles before its producer's result the operand is there.
+std::int64_t Scoreboard::forwarded(const Entry& entry, std::size_t slot, bool by_dot) const {
+    return by_dot && slot == 0 && program::is_dot(entry.instruction->opcode) ? forwards_ : 0;
 }
 
 void Scoreboard::write(Entry& entry, std::size_t reg, const program::OpcodeInfo& info) {
@@ -161,7 +157,6 @@ void Scoreboard::write(Entry& entry, std::size_t reg, const program::OpcodeInfo&
     target.producer = entry.sequence;
     target.ready_at = caches::kUnknownCycle;
     target.by_dot = program::is_dot(opcode);
-    target.early = target.by_dot ? forwards_ : 0;
     if (info.tile() && entry.instruction->destination == last_b_) {
         last_b_ = -1;
     }
@@ -173,7 +168,9 @@ EntryId Scoreboard::late_producer(const Entry& entry, std::size_t slot, std::int
     const EntryId id = entry.producers[slot];
     // A slot of the ring that has been used again since is long done.
     if (id == kNoEntry || entries_[id].sequence >= entry.sequence ||
-        entries_[id].result_at - forwarded(entry, slot, entries_[id]) <= now) {
+        entries_[id].result_at -
+                forwarded(entry, slot, program::is_dot(entries_[id].instruction->opcode)) <=
+            now) {
         return kNoEntry;
     }
     return id;
@@ -187,10 +184,11 @@ void Scoreboard::complete(EntryId id, std::int64_t cycle) {
     }
     std::uint32_t node = entry.consumers;
     entry.consumers = kNoConsumer;
+    const bool by_dot = program::is_dot(entry.instruction->opcode);
     while (node != kNoConsumer) {
         Entry& consumer = entries_[node / kOperands];
         consumer.operands_at =
-            std::max(consumer.operands_at, cycle - forwarded(consumer, node % kOperands, entry));
+            std::max(consumer.operands_at, cycle - forwarded(consumer, node % kOperands, by_dot));
         if (--consumer.pending == 0) {
             schedule(node / kOperands, consumer.operands_at);
         }

@@ -128,7 +128,6 @@ class Scoreboard {
     struct Register {
         std::uint64_t producer = 0;  // sequence; 0: none
         std::int64_t ready_at = 0;
-        std::int64_t early = 0;  // to a TDP that accumulates into it
         bool by_dot = false;
         bool in_pool = false;  // a physical tile stands behind it
     };
@@ -143,7 +142,7 @@ class Scoreboard {
     void use(Entry& entry, EntryId id, std::size_t reg, std::size_t slot, std::int64_t now);
     void write(Entry& entry, std::size_t reg, const program::OpcodeInfo& info);
     bool takes_tile(const program::Instruction& instruction) const;
-    std::int64_t forwarded(const Entry& entry, std::size_t slot, const Entry& producer) const;
+    std::int64_t forwarded(const Entry& entry, std::size_t slot, bool by_dot) const;
     void schedule(EntryId id, std::int64_t cycle);
     void record_entry(caches::StateRecord& to, const Entry& entry, std::int64_t now,
                       std::int64_t stores) const;

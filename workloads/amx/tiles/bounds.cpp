@@ -34,7 +34,8 @@ GemmBounds bounds_of(const arch::memory::device::MemoryConfig& memory,
     double lines = 0;
     for (std::size_t i = 0; i < socket.cores(); ++i) {
         const arch::amx::core::CoreCounters& counters = socket.core(i).counters();
-        tmul = std::max(tmul, static_cast<double>(counters.dot_cycles));
+        tmul =
+            std::max(tmul, static_cast<double>(std::max(counters.dot_cycles, counters.b_cycles)));
         lines = std::max(lines, static_cast<double>(counters.tile_load_lines));
     }
     GemmBounds bounds;
