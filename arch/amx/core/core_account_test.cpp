@@ -45,12 +45,11 @@ TEST(CoreAccount, ATdpWaitsForItsAccumulatorInTmulOrZeroed) {
 // Products of three rows, the second with a B of its own, which has sixteen.
 TEST(CoreAccount, WhileItBringsInBTmulIsBusy) {
     AmxConfig config = with_configuration(199);
-    const std::string text =
-        "config 0 3x64 3x64 3x64 3x64 3x64 3x64 16x64 16x64\nldtilecfg 0\n" + kDot +
-        "tdpbssd tmm1, tmm5, tmm7\n";
-    EXPECT_EQ(states(text, config), (States{{CoreState::Configure, 199},
-                                            {CoreState::Ports, 1},
-                                            {CoreState::Multiply, 3 + 1}}));
+    const std::string text = "config 0 3x64 3x64 3x64 3x64 3x64 3x64 16x64 16x64\nldtilecfg 0\n" +
+                             kDot + "tdpbssd tmm1, tmm5, tmm7\n";
+    EXPECT_EQ(
+        states(text, config),
+        (States{{CoreState::Configure, 199}, {CoreState::Ports, 1}, {CoreState::Multiply, 3 + 1}}));
     config.tiles.dot_loads_b = true;
     EXPECT_EQ(states(text, config), (States{{CoreState::Configure, 199},
                                             {CoreState::Ports, 1},
