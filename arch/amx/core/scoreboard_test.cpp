@@ -329,6 +329,7 @@ TEST(Scoreboard, OnlyCGoesOnEarlyAndOnlyFromProductToProduct) {
         EXPECT_EQ(starts(product + "tdpbssd tmm1, tmm0, tmm7\n", known), 50);
         EXPECT_EQ(starts(product + "tdpbssd tmm1, tmm5, tmm0\n", known), 50);
         EXPECT_EQ(starts("tileloadd tmm0, [0x1000], 64\ntdpbssd tmm0, tmm5, tmm7\n", known), 50);
+        EXPECT_EQ(starts(product + "tilestored [0x1000], 64, tmm0\n", known), 50);
     }
 }
 
