@@ -89,10 +89,12 @@ std::int64_t Core::step() {
 
 void Core::receive() {
     arrivals_.clear();
-    const std::int64_t fills = caches_.counters().fills;
+    const caches::CacheCounters& counters = caches_.counters();
+    const std::int64_t fills = counters.fills;
+    const std::int64_t write_backs = counters.write_backs;
     caches_.advance(now_, arrivals_);
-    if (caches_.counters().fills != fills) {
-        loads_.fill(now_);
+    if (counters.fills != fills) {
+        loads_.fill(now_, counters.write_backs != write_backs);
     }
     for (const caches::PrivateCaches::Arrival& arrival : arrivals_) {
         if ((arrival.waiter & Translation::kWalks) != 0) {

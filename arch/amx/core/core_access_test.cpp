@@ -60,6 +60,24 @@ TEST(CoreAccess, ALineThatEntersTheL1KeepsTheNextLoadWaiting) {
     }
 }
 
+// An L1 of one set of two lines. Of the two loads behind the fence, which both hit, the second
+// finds no slot in the cycle in which loads go on: to read the line that made room took it.
+TEST(CoreAccess, ADirtyLineThatMakesRoomTakesASlotOfTheNextLoads) {
+    for (const bool dirty : {false, true}) {
+        AmxConfig config = load_sample();
+        config.caches.fill_percent = 100 * 50;
+        config.caches.l1 = {base::Bytes{2 * caches::kLineBytes}, 2};
+        const program::Program program = program::read_program(
+            "vmovups zmm1, [0]\nlfence\nvmovups zmm2, [64]\nvmovups zmm3, [64]\n", "test");
+        Core core(config, program);
+        core.caches().warm(0, caches::Level::L2, false);
+        core.caches().warm(8, caches::Level::L1, dirty);
+        core.caches().warm(1, caches::Level::L1, false);
+        core.advance(1000);
+        EXPECT_EQ(core.finished_at(), 1 + 17 + 50 + (dirty ? 1 : 0) + 12 + 2) << dirty;
+    }
+}
+
 TEST(CoreAccess, ALoadEntersAlsoWhereTheStoreBufferIsFull) {
     const program::Program program =
         program::read_program("vmovups [0x100000], zmm1\nvmovups zmm2, [0]\n", "test");

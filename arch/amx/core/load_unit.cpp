@@ -10,7 +10,8 @@ LoadUnit::LoadUnit(const AmxConfig& config, Scoreboard& window, caches::PrivateC
       stores_(stores),
       pages_(pages),
       cycle_(config.access.load_lines * kSlot),
-      fill_(cycle_ * config.caches.fill_percent / kSlot) {}
+      fill_(cycle_ * config.caches.fill_percent / kSlot),
+      again_(cycle_ * config.access.load_again_percent / kSlot) {}
 
 void LoadUnit::start(EntryId id) {
     const Entry& entry = window_.at(id);
@@ -342,6 +343,9 @@ void LoadUnit::arrive(EntryId id, std::int64_t now) {
     Entry& entry = window_.at(id);
     --entry.waiting;
     entry.latest_line = std::max(entry.latest_line, now);
+    if (!program::is_tile_load(entry.instruction->opcode)) {
+        slot_ = std::max(slot_, now * cycle_) + again_;
+    }
     finish_if_there(id, entry);
 }
 

@@ -2,7 +2,10 @@
 //
 // A load whose next line finds no fill buffer, lies in a store that is not yet in the L1 or in a
 // page that is being looked up steps aside; younger loads go on. One that has work for ports 0 and
-// 5 goes on to them with its line. Prefetches may have a port of their own, which a line that
+// 5 goes on to them with its line. A line that enters the L1 keeps loads out of it for
+// `fill_percent` of a cycle; to read the dirty line that it displaces takes a load's slot. A tile
+// load takes rows that it had to wait for as they come; other loads go to the L1 once more, which
+// takes `load_again_percent` of a cycle. Prefetches may have a port of their own, which a line that
 // enters the L1 does not keep busy; beside it one a cycle goes as a line does. TILELOADDT1 takes a
 // line every `nontemporal_line` cycles, `nontemporal_gap` more at its end, and leaves the L1 alone.
 #pragma once
@@ -31,8 +34,10 @@ class LoadUnit {
     std::int64_t next_event(std::int64_t now) const;
 
     void start(EntryId id);
-    // The L1 takes a line: no load is served meanwhile.
-    void fill(std::int64_t now) { slot_ = std::max(slot_, now * cycle_) + fill_; }
+    // The L1 takes a line, and reads out a dirty one in its place: no load is served meanwhile.
+    void fill(std::int64_t now, bool displaces_dirty) {
+        slot_ = std::max(slot_, now * cycle_) + fill_ + (displaces_dirty ? kSlot : 0);
+    }
     // A line the caches had to fetch is there.
     void arrive(EntryId id, std::int64_t now);
     // One cycle. The oldest load has every slot until it is blocked: its lines that hit are taken
@@ -149,6 +154,7 @@ class LoadUnit {
     std::vector<Active> active_;
     std::int64_t cycle_;           // a cycle in hundredths of a load's slot
     std::int64_t fill_;            // a line that enters the L1, in those
+    std::int64_t again_;           // a load whose line has come
     std::int64_t slot_ = 0;        // next free one, in those
     std::int64_t prefetches_ = 0;  // active ones, where they have a port of their own
     std::int64_t prefetch_free_ = 0;

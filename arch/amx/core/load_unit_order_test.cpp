@@ -40,7 +40,7 @@ TEST(LoadUnit, ATileDoesNotRunAheadOfAnOlderPrefetchIntoTheL2) {
     AmxConfig config = load_unit_sample();
     config.caches.fill_percent = 300;
     LoadBench bench("prefetcht1 [0x100000]\ntileloadd tmm0, [0x1000], 64\n", config);
-    bench.loads.fill(1);
+    bench.loads.fill(1, false);
     bench.run(60);
     EXPECT_EQ(bench.result(0), 4 + 1);
     EXPECT_EQ(bench.result(1), 4 + 16 / 2 + 5 + 31);
@@ -51,7 +51,7 @@ TEST(LoadUnit, APrefetchThatWaitsForItsPortSaysSo) {
     config.access.prefetch_port = true;
     config.caches.fill_percent = 1100;
     LoadBench bench("prefetcht0 [0x100]\nprefetcht0 [0x140]\n", config);
-    bench.loads.fill(1);  // eleven cycles
+    bench.loads.fill(1, false);  // eleven cycles
     bench.run(1);
     EXPECT_EQ(bench.loads.next_event(1), 2);
     bench.run(2);
@@ -81,7 +81,7 @@ TEST(LoadUnit, ARunOfHitsEndsAtALineThatAStoreWrites) {
     AmxConfig config = load_unit_sample();
     config.caches.fill_percent = 10'000;
     LoadBench bench("vmovups [0x10c0], zmm0\ntileloadd tmm0, [0x1000], 64\n", config);
-    bench.loads.fill(1);
+    bench.loads.fill(1, false);
     bench.run(1);
     EXPECT_EQ(bench.window.at(bench.ids[1]).next_line, 3);
 }
@@ -92,7 +92,7 @@ TEST(LoadUnit, ARunOfHitsWaitsForItsPage) {
     config.caches.fill_percent = 10'000;
     LoadBench bench("tileloadd tmm0, [0x1000], 64\n", config);
     bench.pages.warm(caches::line_at(0x1000), caches::line_at(0x2000));
-    bench.loads.fill(1);
+    bench.loads.fill(1, false);
     bench.run(7);
     EXPECT_EQ(bench.window.at(bench.ids[0]).next_line, 0);
     bench.run(8);

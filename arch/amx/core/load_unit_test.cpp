@@ -73,7 +73,7 @@ TEST(LoadUnit, ALineThatEntersTheL1KeepsNoPrefetchFromItsPort) {
         config.caches.fill_percent = 300;
         LoadBench bench("prefetcht0 [0x100]\n", config);
         bench.ids.push_back(bench.enter(0, 1, 16));
-        bench.loads.fill(1);
+        bench.loads.fill(1, false);
         bench.run(10);
         EXPECT_EQ(bench.result(0), (port ? 1 : 4) + 1);
     }
@@ -149,11 +149,40 @@ TEST(LoadUnit, ALineThatComesIntoTheL1KeepsLoadsWaiting) {
         config.caches.fill_percent = 200;
         return config;
     }());
-    bench.loads.fill(1);  // two cycles, all slots of both
+    bench.loads.fill(1, false);  // two cycles, all slots of both
     bench.run(20);
     EXPECT_EQ(bench.result(0), 3 + 5 + 2);
     EXPECT_EQ(bench.result(1), 3 + 5 + 2);
     EXPECT_EQ(bench.result(2), 4 + 5 + 2);
+}
+
+TEST(LoadUnit, ADirtyLineThatMakesRoomTakesASlotMore) {
+    AmxConfig config = load_unit_sample();
+    config.caches.fill_percent = 200;
+    LoadBench bench("vmovups zmm1, [0x1000]\nvmovups zmm2, [0x1040]\n", config);
+    bench.loads.fill(1, true);  // two cycles and one of the next one's two slots
+    bench.run(20);
+    EXPECT_EQ(bench.result(0), 3 + 5 + 2);
+    EXPECT_EQ(bench.result(1), 4 + 5 + 2);
+}
+
+// The first load's line comes in cycle 18. The second, of the L1, is ready in the next.
+TEST(LoadUnit, ALoadThatMissedGoesToTheL1OnceMoreButATileTakesItsRowsAsTheyCome) {
+    for (const bool tile : {false, true}) {
+        AmxConfig config = load_unit_sample();
+        config.access.load_again_percent = 300;
+        LoadBench bench((tile ? "tileloadd tmm0, [0x100000], 64\n" : "vmovups zmm1, [0x100000]\n") +
+                            std::string{"vmovups zmm2, [0x1000]\n"},
+                        config);
+        bench.ids.push_back(bench.enter(0, 1, 1));
+        while (bench.now <= 1 + 17) {
+            bench.step();
+            ++bench.now;
+        }
+        EXPECT_EQ(bench.result(0), 1 + 17 + (tile ? 31 : 2));
+        bench.run(40);
+        EXPECT_EQ(bench.result(1), (tile ? 18 + 1 : 18 + 3) + 5 + 2);
+    }
 }
 
 TEST(LoadUnit, ALoadWaitsForItsPageAndYoungerOnesGoOn) {
@@ -178,7 +207,7 @@ TEST(LoadUnit, APageThatAnotherDroveOutIsLookedUpAgain) {
     LoadBench bench("tileloadd tmm0, [0x200000], 4096\n", config);
     const caches::Line first = caches::line_at(0x200000);
     bench.pages.warm(first, first + 3 * caches::kLinesPerPage);
-    bench.loads.fill(1);  // no slot: lines that hit are looked for ahead
+    bench.loads.fill(1, false);  // no slot: lines that hit are looked for ahead
     // Its pages come one after the other; the third drives the first out.
     bench.run(1 + 3 * 7, 3);
     bench.caches.warm(first, caches::Level::L1, false);
@@ -268,7 +297,7 @@ TEST(LoadUnit, WhoWaitsForASlotOrATurnSaysWhenItComes) {
     AmxConfig config = load_unit_sample();
     config.caches.fill_percent = 300;
     LoadBench bench("vmovups zmm1, [0x1000]\n", config);
-    bench.loads.fill(1);  // three cycles
+    bench.loads.fill(1, false);  // three cycles
     bench.run(1);
     EXPECT_EQ(bench.loads.next_event(1), 1 + 3);
     LoadBench nontemporal("tileloaddt1 tmm0, [0x1000], 64\n");
@@ -286,7 +315,7 @@ TEST(LoadUnit, TheFirstLineThatIsNotThereEndsARunOfHits) {
     for (const caches::Line row : {0, 1, 2, 4, 5}) {  // the fourth row is missing
         bench.caches.warm(bench.pages.physical(first + row), caches::Level::L1, false);
     }
-    bench.loads.fill(1);
+    bench.loads.fill(1, false);
     bench.run(1);
     EXPECT_EQ(bench.window.at(bench.ids[0]).next_line, 3);
 }
