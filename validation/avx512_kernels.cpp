@@ -74,7 +74,7 @@ std::string passes(const std::string& kernel, long lines, long stride, long pass
                                  fmt::format("a + {} + {}*i", i * stride * kLineBytes,
                                              kUnroll * stride * kLineBytes),
                                  i);
-        if (shuffled && i % 4 == 0) {  // addresses come from a table
+        if (shuffled) {  // addresses come from a table
             text += fmt::format("mov r1, [places + {} + {}*i], 4\n", 4 * i, 4 * kUnroll);
         }
     }
