@@ -315,20 +315,20 @@ TEST(PimPlacement, AUnitWithOneSumTakesTilesOfOneRow) {
 
 // 4096 words of 32 weights a bank; of seven vectors three share a pass.
 TEST(MultiplyBound, CountsMacSlotsOfThePassesThatVectorsShare) {
-    Case a_case;
-    a_case.device.memory = lpddr();
     pim::PimConfig config;
     config.command_interval = arch::base::Cycles{4};
-    const auto cycles = [&] {
+    const auto cycles = [&config] {
+        workloads::Case a_case;
+        a_case.device.memory = lpddr();
         a_case.device.put(config);
         return multiply_bound_ns(a_case, {{4096, 4096}, 7}) *
                static_cast<double>(a_case.device.memory.clock.count()) / 1e9;
     };
-    EXPECT_DOUBLE_EQ(cycles(), 7 * 4096 * 4);
+    EXPECT_NEAR(cycles(), 7 * 4096 * 4, 1e-6);
     config.mac_interval = arch::base::Cycles{3};
-    EXPECT_DOUBLE_EQ(cycles(), 7 * 4096 * 3);
+    EXPECT_NEAR(cycles(), 7 * 4096 * 3, 1e-6);
     config.alus = 3;
-    EXPECT_DOUBLE_EQ(cycles(), 3 * 4096 * 3);
+    EXPECT_NEAR(cycles(), 3 * 4096 * 3, 1e-6);
 }
 
 }  // namespace
