@@ -113,10 +113,11 @@ class MemoryUse {
                 {"rows"});
     }
 
-    // What nobody asks has no pace and no places; where there are currents it has its standby's.
+    // What nobody asks has no places; but its idle cycles are counted, of its clock, and where
+    // there are currents it has standby.
     void name_shape() {
         name_if(!any_ && !guest_ && !config_.power.core.given(), "memory.",
-                {"clock", "channels", "ranks", "bank_groups", "banks_per_group", "row", "burst",
+                {"channels", "ranks", "bank_groups", "banks_per_group", "row", "burst",
                  "pseudo_channels"});
     }
 
