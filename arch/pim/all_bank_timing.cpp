@@ -54,6 +54,7 @@ AllBankTiming::AllBankTiming(const memory::device::MemoryConfig& memory, const P
     : dram_(memory.timing),
       banks_per_group_(static_cast<std::size_t>(memory.banks_per_group)),
       banks_(memory.banks()),
+      bus_turn_(memory.pseudo_channels * memory.timing.column_command.count()),
       pim_(pim),
       times_(memory.timing, pim),
       host_turn_(base::Clock{memory.clock}.first_cycle_from(pim.host_turn).count()),
@@ -137,6 +138,11 @@ std::int64_t AllBankTiming::earliest(AllBankCommand command, BankSet banks) cons
     return free;
 }
 
+// CK from such a command to the next: neighbours on the bus have theirs in between.
+std::int64_t AllBankTiming::slot(base::Cycles interval) const {
+    return std::max(interval.count(), bus_turn_);
+}
+
 // CK from the first of these banks' ACTs to the last.
 std::int64_t AllBankTiming::spread_of_activates(BankSet banks) const {
     return pim_.activates_at_once || banks.one() ? 0
@@ -165,7 +171,7 @@ void AllBankTiming::issue(AllBankCommand command, std::int64_t row, std::int64_t
                           BankSet banks) {
     SIM_DCHECK(now >= earliest(command, banks), "all-bank command {} at {} is too early",
                static_cast<int>(command), now);
-    command_ = now + pim_.command_interval.count();
+    command_ = now + slot(pim_.command_interval);
     if (!is_of_units(command)) {
         of_registers_ = is_of_registers(command);
     }
@@ -186,7 +192,7 @@ void AllBankTiming::issue(AllBankCommand command, std::int64_t row, std::int64_t
             command_ = now + dram_.precharge_command.count();
             break;
         case AllBankCommand::Mac:
-            command_ = now + pim_.mac_slot().count();
+            command_ = now + slot(pim_.mac_slot());
             [[fallthrough]];
         case AllBankCommand::ArrayRead:
             for_each(banks, [&](Lane& lane) {

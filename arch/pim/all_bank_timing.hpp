@@ -82,6 +82,7 @@ class AllBankTiming {
     std::int64_t latest(BankSet banks, std::int64_t Lane::*of) const;
     void activate(BankSet banks, std::int64_t row, std::int64_t now);
     std::int64_t spread_of_activates(BankSet banks) const;
+    std::int64_t slot(base::Cycles interval) const;
     std::int64_t row_command(BankSet banks, std::int64_t Lane::*of) const;
     void turn(AllBankCommand command, std::int64_t now);
     void after_read(std::int64_t now);
@@ -89,7 +90,8 @@ class AllBankTiming {
 
     memory::device::DramTiming dram_;
     std::size_t banks_per_group_;
-    std::int64_t banks_;  // of a channel
+    std::int64_t banks_;     // of a channel
+    std::int64_t bus_turn_;  // CK in which each pseudo-channel on the command bus has its command
     PimConfig pim_;
     BankTiming times_;
     std::int64_t host_turn_ = 0;  // CK

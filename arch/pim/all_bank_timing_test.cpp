@@ -45,6 +45,23 @@ TEST(AllBankTiming, MacsFollowAtTheCommandInterval) {
     EXPECT_EQ(banks.earliest(AllBankCommand::Precharge), kStart + 111);
 }
 
+// Four pseudo-channels on a bus whose column commands take two CK: each has one in eight.
+TEST(AllBankTiming, CommandsLeaveTheBusToTheOtherPseudoChannels) {
+    const auto next = [](std::int64_t pseudo_channels) {
+        memory::device::MemoryConfig memory = prime_memory();
+        memory.pseudo_channels = pseudo_channels;
+        memory.timing.column_command = base::Cycles{2};
+        AllBankTiming banks{memory, prime_pim()};
+        banks.begin(kStart);
+        banks.issue(AllBankCommand::Activate, 7, kStart);
+        banks.issue(AllBankCommand::Mac, 7, kStart + 100);
+        return banks.earliest(AllBankCommand::Mac) - kStart - 100;
+    };
+    EXPECT_EQ(next(1), 7);
+    EXPECT_EQ(next(3), 7);
+    EXPECT_EQ(next(4), 8);
+}
+
 TEST(AllBankTiming, RegisterWritesAndAluWaitForTheBusAndTheDrainAfterAMac) {
     Opened banks;
     banks.issue(AllBankCommand::Mac, 7, kStart + 100);

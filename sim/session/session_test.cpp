@@ -77,6 +77,17 @@ TEST(Session, ProductsInARowInTheBanksMeetRefreshesWhenTheyAreDue) {
     EXPECT_THAT(run.notes, testing::Contains(testing::HasSubstr("of 1000 products in a row")));
 }
 
+// Sixteen lanes of two bytes leave for each of 1024 sums, of which the result would be one.
+TEST(Session, LanesThatTheHostAddsCountInEveryPlacementOfAProductInTheBanks) {
+    const auto run = [](const char* bandwidth) {
+        return run_on("hbm_pim", "M: 1, K: 256, N: 1024, a: f16, b: f16, c: f16",
+                      {{"device.soc.bandwidth", bandwidth}, {"mapping", "{tile_pairs: {}}"}});
+    };
+    const workloads::RunResult slow = run("15 GB/s");
+    EXPECT_DOUBLE_EQ(slow.time_ns, static_cast<double>(slow.cycles) + 1024 * 15 * 2 / 15.0);
+    EXPECT_EQ(run("30 GB/s").cycles, slow.cycles);
+}
+
 // Four rows of C on eight cores are mostly loads of B, which are asked for a block ahead.
 TEST(Session, ATinyProductOnAmxCoresTakesWhatVaryingItsKeysFavours) {
     const std::string gemm = "M: 4, K: 1, N: 115, a: int8, b: int8, c: int32";

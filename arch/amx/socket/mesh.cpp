@@ -6,17 +6,23 @@ namespace tilesim::arch::amx::socket {
 
 using base::Femtoseconds;
 
-Mesh::Mesh(const UncoreConfig& config)
+Mesh::Mesh(const UncoreConfig& config, std::int64_t cores)
     : slot_(
           Femtoseconds{base::Clock{config.clock}.time_of(base::Cycles{caches::kLineBytes}).count() /
                        config.link_width.count()}),
       columns_(static_cast<std::size_t>(config.mesh_columns)),
+      cores_(static_cast<std::size_t>(cores)),
       slices_(static_cast<std::size_t>(config.slices)),
       links_((slices_.size() + columns_) * kDirections) {}
 
 std::size_t Mesh::slice_of(caches::Line line) const {
     constexpr unsigned kBits = 32;  // Intel's hash is not published
     return base::spread(line, kBits) % slices_.size();
+}
+
+std::size_t Mesh::stop_of(std::size_t core) const {
+    const std::size_t stops = slices_.size();
+    return cores_ < stops ? core * stops / cores_ : core % stops;
 }
 
 Femtoseconds Mesh::serve(std::size_t slice, Femtoseconds now) {

@@ -32,7 +32,7 @@ std::int64_t waits(Mesh& mesh, std::size_t slice) {
 }
 
 TEST(Mesh, ASliceServesALineAtATime) {
-    Mesh mesh(grid());
+    Mesh mesh(grid(), 12);
     EXPECT_EQ(waits(mesh, 3), 0);
     EXPECT_EQ(waits(mesh, 3), 7);
     EXPECT_EQ(waits(mesh, 3), 14);
@@ -40,7 +40,7 @@ TEST(Mesh, ASliceServesALineAtATime) {
 }
 
 TEST(Mesh, ALinkCarriesALineAtATimeEachWay) {
-    Mesh mesh(grid());
+    Mesh mesh(grid(), 12);
     EXPECT_EQ(waits(mesh, 0, 3), 0);
     EXPECT_EQ(waits(mesh, 0, 3), 7);  // behind the other on the first link, and no more behind it
     EXPECT_EQ(waits(mesh, 1, 2), 14);
@@ -50,12 +50,12 @@ TEST(Mesh, ALinkCarriesALineAtATimeEachWay) {
 }
 
 TEST(Mesh, ALineGoesAlongItsColumnFirst) {
-    Mesh down(grid());
+    Mesh down(grid(), 12);
     EXPECT_EQ(waits(down, 0, 9), 0);  // by 4 and 8
     EXPECT_EQ(waits(down, 0, 1), 0);
     EXPECT_EQ(waits(down, 4, 8), 7);
     EXPECT_EQ(waits(down, 8, 9), 7);
-    Mesh up(grid());
+    Mesh up(grid(), 12);
     EXPECT_EQ(waits(up, 11, 2), 0);  // by 7 and 3
     EXPECT_EQ(waits(up, 11, 10), 0);
     EXPECT_EQ(waits(up, 7, 3), 7);
@@ -63,7 +63,7 @@ TEST(Mesh, ALineGoesAlongItsColumnFirst) {
 }
 
 TEST(Mesh, LinesSpreadOverSlicesWhateverTheirStride) {
-    const Mesh mesh(grid());
+    const Mesh mesh(grid(), 12);
     for (const caches::Line stride : {1, 2, 12, 64, 128, 4096}) {
         std::vector<int> lines(12);
         for (caches::Line i = 0; i < 12'000; ++i) {
@@ -75,8 +75,17 @@ TEST(Mesh, LinesSpreadOverSlicesWhateverTheirStride) {
     }
 }
 
+TEST(Mesh, FewerCoresThanSlicesStandEvenlyOverTheMesh) {
+    const Mesh thirds(grid(), 4);
+    EXPECT_EQ(thirds.stop_of(0), 0U);
+    EXPECT_EQ(thirds.stop_of(1), 3U);
+    EXPECT_EQ(thirds.stop_of(3), 9U);
+    const Mesh most(grid(), 9);
+    EXPECT_EQ(most.stop_of(8), 10U);
+}
+
 TEST(Mesh, CoresBeyondTheSlicesShareStops) {
-    const Mesh mesh(grid());
+    const Mesh mesh(grid(), 24);
     EXPECT_EQ(mesh.stop_of(11), 11U);
     EXPECT_EQ(mesh.stop_of(12), 0U);
 }

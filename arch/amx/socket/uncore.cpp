@@ -19,7 +19,7 @@ Uncore::Uncore(const AmxConfig& config, memory::port::MemoryPort& memory, base::
       members_(std::move(members)),
       stands_for_(cores_.size()),
       l3_(config.uncore.l3),
-      mesh_(config.uncore),
+      mesh_(config.uncore, config.cores),
       filter_(config.uncore.snoop_filter),
       port_free_(cores_.size(), Femtoseconds{0}) {
     for (std::size_t core = 0; members_.size() < cores_.size(); ++core) {

@@ -238,9 +238,9 @@ std::int64_t ScheduledChannel<Scheduler>::serve_guest(std::int64_t now) {
     if (quiet > now) {
         return quiet;
     }
+    SIM_CHECK(timing_.open_banks() == 0, "a channel with open rows cannot be lent");
     if (guest_.has_work()) {
         const std::int64_t until = guest_.run(now, refresh_.next());
-        timing_.quiet_until(until);
         account_.on_guest(now, until);
         return until;
     }

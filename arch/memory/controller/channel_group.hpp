@@ -3,6 +3,7 @@
 //
 // Models:  pseudo-channels, which have banks, queues and data pins of their own and take turns on
 //          the command buses; of two that could go in the same CK the one before goes first.
+// Ignores: the CKs of a guest's commands, which keep room between them for the others'.
 #pragma once
 
 #include <cstdint>

@@ -24,6 +24,7 @@ class MemoryUse {
         name_mode();
         name_controller();
         name_rows();
+        name_shape();
         // Of a time; energy is not one.
         name_if(!config_.power.core.given(), "memory.power.", {"devices", "standby_permille"});
         return std::move(names_);
@@ -90,7 +91,10 @@ class MemoryUse {
         const device::ControllerConfig& controller = config_.controller;
         const port::QueuePeaks& peaks = totals_.peaks;
         name_if(!any_ || controller.page_policy != "cap", kController, {"page_cap"});
-        name_if(!any_ || controller.page_policy != "timeout", kController, {"page_timeout"});
+        // The adaptive policy begins with the timeout and keeps to a span around it.
+        name_if(
+            !any_ || (controller.page_policy != "timeout" && controller.page_policy != "adaptive"),
+            kController, {"page_timeout"});
         name_if(spares(controller.read_queue, peaks.reads), kController, {"read_queue"});
         name_if(spares(controller.write_queue, peaks.writes), kController, {"write_queue"});
         name_if(spares(controller.write_high, peaks.writes_at_turn), kController, {"write_high"});
@@ -107,6 +111,14 @@ class MemoryUse {
             !config_.mapping.empty() && config_.mapping.back().field == AddressField::Row;
         name_if(on_top && !guest_ && 2 * totals_.end <= config_.capacity().count(), "memory.",
                 {"rows"});
+    }
+
+    // What nobody asks has no places; but its idle cycles are counted, of its clock, and where
+    // there are currents it has standby.
+    void name_shape() {
+        name_if(!any_ && !guest_ && !config_.power.core.given(), "memory.",
+                {"channels", "ranks", "bank_groups", "banks_per_group", "row", "burst",
+                 "pseudo_channels"});
     }
 
     static constexpr const char* kTiming = "memory.timing.";

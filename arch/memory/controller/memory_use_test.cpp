@@ -24,10 +24,21 @@ port::MemoryTotals reads_only() {
 
 TEST(MemoryUse, NothingOfAMemoryMattersWithoutARequest) {
     for (const char* key : {"memory.timing.tRCD", "memory.timing.tRFC", "memory.timing.tWTR_L",
-                            "memory.controller.read_queue", "memory.controller.starvation_cap"}) {
+                            "memory.controller.read_queue", "memory.controller.starvation_cap",
+                            "memory.channels", "memory.row"}) {
         EXPECT_TRUE(named(key, {})) << key;
     }
-    EXPECT_FALSE(named("memory.clock", {}));
+    EXPECT_FALSE(named("memory.clock", {}));  // of its idle cycles
+}
+
+TEST(MemoryUse, TheShapeOfAMemoryMattersToRequestsToAGuestAndToItsStandby) {
+    device::MemoryConfig powered;
+    powered.power.core.voltage = 1;
+    for (const char* key : {"memory.channels", "memory.ranks", "memory.burst"}) {
+        EXPECT_FALSE(named(key, reads_only())) << key;
+        EXPECT_FALSE(named(key, {}, {}, true)) << key;
+        EXPECT_FALSE(named(key, {}, powered)) << key;
+    }
 }
 
 TEST(MemoryUse, WhatWritesWaitForIsNamedWithoutWrites) {
@@ -49,11 +60,15 @@ TEST(MemoryUse, TheFifthActivateIsTheFirstThatTheWindowCanHold) {
     EXPECT_FALSE(named("memory.timing.tFAW", totals));
 }
 
-TEST(MemoryUse, ThePageTimeoutIsNamedUnlessItsPolicyIsChosen) {
+TEST(MemoryUse, ThePageTimeoutIsNamedUnlessAPolicyThatWaitsForItIsChosen) {
     device::MemoryConfig config;
     EXPECT_TRUE(named("memory.controller.page_timeout", reads_only(), config));
-    config.controller.page_policy = "timeout";
-    EXPECT_FALSE(named("memory.controller.page_timeout", reads_only(), config));
+    config.controller.page_policy = "closed_adaptive";
+    EXPECT_TRUE(named("memory.controller.page_timeout", reads_only(), config));
+    for (const char* policy : {"timeout", "adaptive"}) {
+        config.controller.page_policy = policy;
+        EXPECT_FALSE(named("memory.controller.page_timeout", reads_only(), config)) << policy;
+    }
 }
 
 TEST(MemoryUse, ALimitIsNamedUntilATenthLessWouldBind) {

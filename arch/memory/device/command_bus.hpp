@@ -23,11 +23,6 @@ class CommandBus {
         column_ = until;
         row_ = split_ ? row_ : until;
     }
-    // No command before CK `until`.
-    void hold(std::int64_t until) {
-        row_ = std::max(row_, until);
-        column_ = std::max(column_, until);
-    }
 
   private:
     bool split_;

@@ -129,9 +129,4 @@ void CommandTiming::refresh(std::uint64_t banks, std::int64_t now, std::int64_t 
     for_each_bank(banks, [&](std::size_t bank) { raise(banks_.activate[bank], until); });
 }
 
-void CommandTiming::quiet_until(std::int64_t when) {
-    SIM_CHECK(open_ == 0, "a channel with open rows cannot be lent");
-    bus_.hold(when);
-}
-
 }  // namespace tilesim::arch::memory::device

@@ -100,8 +100,6 @@ class CommandTiming {
     // No ACT in the rank of these banks before they are refreshed in CK `when`.
     void keep_activates_back(std::uint64_t banks, std::int64_t when);
     void partial_refresh(std::uint64_t banks, std::int64_t now, std::int64_t until);
-    // No command before CK `when`; all banks must be closed.
-    void quiet_until(std::int64_t when);
 
   private:
     static void raise(std::int64_t& bound, std::int64_t to) { bound = bound < to ? to : bound; }

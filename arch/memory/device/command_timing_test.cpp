@@ -242,15 +242,6 @@ TEST(CommandTiming, ABankThatWasHeldBackWorksAgainAfterItsRefresh) {
     EXPECT_EQ(bank.earliest(Command::Write, kBank), kStart + 151 + 29);
 }
 
-TEST(CommandTiming, AChannelThatIsLentTakesNoCommandMeanwhile) {
-    CommandTiming bank{prime_device()};
-    bank.quiet_until(kStart);
-    EXPECT_EQ(bank.earliest(Command::Activate, kBank), kStart);
-    // Of pseudo-channels, which share their bus, neither does the neighbour.
-    EXPECT_EQ(bank.bus().free_for_rows(), kStart);
-    EXPECT_EQ(bank.bus().free_for_columns(), kStart);
-}
-
 constexpr std::size_t kOtherRank = 16 + kOtherGroup;
 
 // Two ranks on one bus, each with a row open for long.
@@ -346,21 +337,17 @@ TEST(CommandTiming, NothingHasHappenedBeforeTheStart) {
     EXPECT_EQ(ranks.earliest(Command::Activate, kOtherGroup), 5);  // no window yet
 }
 
-TEST(CommandBus, IsHeldNoShorterThanItWas) {
+TEST(CommandBus, CarriesRowsAndColumnsBesideEachOtherWhereItIsSplit) {
     for (const bool split : {false, true}) {
         CommandBus bus(split);
         EXPECT_EQ(bus.split(), split);
         bus.carry_row(13);
         bus.carry_column(17);
-        bus.hold(15);
-        EXPECT_EQ(bus.free_for_rows(), split ? 15 : 17);
+        EXPECT_EQ(bus.free_for_rows(), split ? 13 : 17);
         EXPECT_EQ(bus.free_for_columns(), 17);
-        bus.hold(19);
-        EXPECT_EQ(bus.free_for_rows(), 19);
-        EXPECT_EQ(bus.free_for_columns(), 19);
         bus.carry_row(23);
-        bus.hold(21);
         EXPECT_EQ(bus.free_for_rows(), 23);
+        EXPECT_EQ(bus.free_for_columns(), split ? 17 : 23);
     }
 }
 

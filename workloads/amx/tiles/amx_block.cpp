@@ -79,6 +79,11 @@ void BlockWriter::add_lines(const Address& n, std::int64_t count, const Address&
     }
 }
 
+// Behind the only block of columns lie another thread's, or none.
+bool BlockWriter::has_next_columns() const {
+    return arch::base::ceil_div(problem_.n, kMaxRows) > map_.n_acc;
+}
+
 void BlockWriter::first_prefetches() {
     const std::int64_t columns = arch::base::ceil_div(problem_.n, kMaxRows);
     for (const TileProblem::Next& next : problem_.next) {
@@ -320,7 +325,9 @@ void BlockWriter::ordered_products(const AccumulatorBlock& block, const Step& st
     among_.begin_step(block.m_count * block.n_count);
     among_.add_evenly([&] {
         for (const TileProblem::Next& next : problem_.next) {
-            add_prefetches(block, step, next);
+            if (has_next_columns()) {
+                add_prefetches(block, step, next);
+            }
         }
     });
     if (map_.order == Order::Switched) {

@@ -120,6 +120,7 @@ class BlockWriter {
     // To the parts of A and B that a pair multiplies.
     static Step moved(Step step, const TileProblem::Pair& pair);
     std::int64_t products(const AccumulatorBlock& block) const;
+    bool has_next_columns() const;
     void each_accumulator_alone(const AccumulatorBlock& block);
     void all_accumulators(const AccumulatorBlock& block, bool interleaves_stores);
     void k_steps(std::int64_t count, const arch::amx::program::Address& from,

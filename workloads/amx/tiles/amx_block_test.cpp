@@ -37,6 +37,26 @@ TEST(AmxBlock, PrefetchOfTheNextColumnsIsSpreadOverTheRowsOfBlocks) {
     expect_product(problem, mapping);
 }
 
+TEST(AmxBlock, BehindTheOnlyBlockOfColumnsNothingIsPrefetched) {
+    AmxMapping mapping;
+    mapping.prefetch_next = true;
+    const auto prefetches = [&](std::int64_t n) {
+        std::int64_t count = 0;
+        const LoweredAmx lowered = lower(gemm(64, 256, n, DataType::Bf16, DataType::F32), mapping);
+        for (arch::amx::program::InstructionStream stream(lowered.programs[0]); !stream.finished();
+             stream.advance()) {
+            count += stream.current().instruction->opcode == arch::amx::program::Opcode::Prefetcht2
+                         ? 1
+                         : 0;
+        }
+        return count;
+    };
+    EXPECT_EQ(prefetches(32), 0);
+    EXPECT_GT(prefetches(33), 0);
+    mapping.prefetch_first = true;  // but itself
+    EXPECT_EQ(prefetches(32), 2 * 8 * 16);
+}
+
 // In front of everything each line of the first two columns of tiles, all k, and no line twice.
 TEST(AmxBlock, PrefetchOfTheFirstColumnsStandsInFront) {
     AmxMapping mapping;

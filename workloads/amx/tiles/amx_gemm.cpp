@@ -8,6 +8,7 @@
 #include "workloads/amx/tiles/amx_kernel.hpp"
 #include "workloads/amx/tiles/amx_layout.hpp"
 #include "workloads/amx/tiles/amx_preparation.hpp"
+#include "workloads/amx/tiles/amx_regions.hpp"
 #include "workloads/amx/tiles/amx_shares.hpp"
 #include "workloads/amx/tiles/amx_sparse.hpp"
 
@@ -79,27 +80,58 @@ TileProblem problem_of(const GemmProblem& gemm, const AmxMapping& map, const Low
     return p;
 }
 
-// The thread's operands: what it reads, and with C what its caches start with.
-void note_regions(LoweredAmx& l, const TileProblem& p, std::int64_t t, std::int64_t taps) {
-    const std::int64_t columns = ceil_div(p.n, kMaxRows);
-    const std::int64_t pages = static_cast<std::int64_t>(p.pairs.size() > 1 ? 3 : 1);
-    std::int64_t a_bytes = (p.row_groups - 1) * p.a_group + ceil_div(p.m, kMaxRows) * p.a_m;
-    for (const TileProblem::Tap& tap : p.taps) {  // rows and columns that only later taps reach
-        a_bytes += (tap.count - 1) * tap.a_stride;
-    }
-    for (std::int64_t part = 0; part < pages; ++part) {
-        l.reads.push_back({t, p.a + part * l.a_part, a_bytes});
-    }
-    if (p.prepare_columns) {
-        // What the re-layout reads was noted with it.
-    } else if (p.b_row == kRowBytes) {
-        for (std::int64_t part = 0; part < pages; ++part) {
-            l.reads.push_back({t, p.b + part * l.b_part, columns * taps * p.k_tiles * kTileBytes});
+Runs runs_of_a(const TileProblem& p, const AmxMapping& map) {
+    const std::int64_t tiles = ceil_div(p.m, kMaxRows);
+    if (!p.taps.empty()) {
+        std::int64_t bytes = (p.row_groups - 1) * p.a_group + tiles * p.a_m;
+        for (const TileProblem::Tap& tap : p.taps) {  // rows and columns that only later taps reach
+            bytes += (tap.count - 1) * tap.a_stride;
         }
-    } else {
-        l.reads.push_back({t, p.b, p.k_tiles * p.b_k});
+        return {p.a, bytes};
     }
-    l.warm.push_back({t, p.c, std::max(p.row_groups * p.c_group, ceil_div(p.m, kMaxRows) * p.c_m)});
+    if (map.a_packed) {
+        return {p.a, p.k_tiles * kTileBytes, p.a_m, tiles};
+    }
+    return {p.a, p.k_tiles * kRowBytes, p.a_row, tiles * kMaxRows, map.a_padding};
+}
+
+Runs runs_of_b(const TileProblem& p, std::int64_t taps) {
+    const std::int64_t columns = ceil_div(p.n, kMaxRows);
+    if (p.b_row == kRowBytes) {
+        return {p.b, p.k_tiles * kTileBytes, p.b_n / taps, columns * taps};
+    }
+    return {p.b, columns * kRowBytes, p.b_row, p.k_tiles * kMaxRows};
+}
+
+Runs runs_of_c(const TileProblem& p, const AmxMapping& map) {
+    const std::int64_t tiles = ceil_div(p.m, kMaxRows);
+    if (!p.taps.empty()) {
+        return {p.c, std::max(p.row_groups * p.c_group, tiles * p.c_m)};
+    }
+    return {p.c, ceil_div(p.n, kMaxRows) * p.c_n, p.c_row, tiles * kMaxRows, map.c_padding};
+}
+
+// The thread's operands: what it reads, and with C what its caches start with.
+void note_regions(LoweredAmx& l, const TileProblem& p, const AmxMapping& map, std::int64_t t,
+                  std::int64_t taps) {
+    const std::int64_t parts = p.pairs.size() > 1 ? 3 : 1;
+    for (std::int64_t part = 0; part < parts; ++part) {
+        Runs a = runs_of_a(p, map);
+        a.address += part * l.a_part;
+        add_runs(l.reads, t, a);
+    }
+    // What a re-layout reads was noted with it.
+    for (std::int64_t part = 0; part < parts && !p.prepare_columns; ++part) {
+        Runs b = runs_of_b(p, taps);
+        b.address += part * l.b_part;
+        add_runs(l.reads, t, b);
+    }
+    const Runs c = runs_of_c(p, map);
+    if (map.data_in == AmxMapping::DataIn::Memory) {  // what lies between goes there anyway
+        l.warm.push_back(c.around(t));
+    } else {
+        add_runs(l.warm, t, c);
+    }
     for (const AmxRegion& read : l.reads) {
         if (read.thread == t) {
             l.warm.push_back(read);
@@ -118,7 +150,7 @@ void write_programs(LoweredAmx& l, const TileProblem& whole, const GemmProblem& 
             continue;
         }
         prepare_b(p, gemm, map, l, pages, t);
-        note_regions(l, p, t, taps);
+        note_regions(l, p, map, t, taps);
         if (p.post.any) {
             const std::int64_t bytes = 2 * map.m_acc * map.n_acc * kTileBytes;
             p.post.temporary = pages.take("temporary" + std::to_string(t), bytes);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "arch/base/units.hpp"
+#include "workloads/amx/tiles/amx_regions.hpp"
 #include "workloads/amx/tiles/amx_relayout.hpp"
 
 namespace tilesim::workloads::amx::tiles {
@@ -91,7 +92,8 @@ void note_reads(LoweredAmx& l, const RelayoutProblem& relayout, std::int64_t lin
     } else if (narrow(relayout.weights)) {
         l.reads.push_back({t, relayout.raw, lines / kMaxRows * kNarrowTileBytes});
     } else {
-        l.reads.push_back({t, l.raw, l.k * l.raw_row});
+        const std::int64_t columns = lines / relayout.k_tiles;
+        add_runs(l.reads, t, {relayout.raw, columns * relayout.element_bytes, l.raw_row, l.k});
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -14,19 +15,29 @@ namespace tilesim::workloads::amx::tiles {
 namespace {
 
 constexpr double kHardlyIdle = 0.05;  // of a channel's time
+// A DRAM of twice the speed takes off half of what its busses need, anything else at most the rest.
+constexpr double kMoreThanAllElse = 2.0 / 3;
 
-bool dram_is_saturated(const RunResult& result) {
-    double idle = 0;
+// Of the channels' time, what passes in these states.
+double share_of_channels(const RunResult& result, std::initializer_list<std::string_view> wanted) {
+    double in_them = 0;
     double all = 0;
     for (const auto& [name, states] : result.where) {
         for (const auto& [state, cycles] : states) {
             if (name == "dram_channel") {
                 all += cycles;
-                idle += state == "idle" ? cycles : 0;
+                in_them +=
+                    std::find(wanted.begin(), wanted.end(), state) != wanted.end() ? cycles : 0;
             }
         }
     }
-    return all > 0 && idle <= kHardlyIdle * all;
+    return all > 0 ? in_them / all : 0;
+}
+
+bool dram_is_saturated(const RunResult& result) {
+    const double needed = share_of_channels(result, {"read", "write", "turnaround", "refresh"});
+    const double lacking = share_of_channels(result, {"idle"});
+    return needed > kMoreThanAllElse || (needed > 0 && lacking <= kHardlyIdle);
 }
 
 // For data, or for room that data under way take.
@@ -43,7 +54,8 @@ void name_core_bottlenecks(RunResult& result) {
     std::vector<Cause> causes{{0, "DRAM"}};
     for (const auto& [name, states] : result.where) {
         for (const auto& [state, cycles] : states) {
-            if (name != "core") {
+            // Who has finished does not keep the others.
+            if (name != "core" || state == "finished") {
                 continue;
             }
             if (saturated && waits_for_data(state)) {

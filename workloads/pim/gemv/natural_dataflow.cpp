@@ -96,14 +96,43 @@ PimProgram lower_bank_rows(const GemvProblem& gemv, std::int64_t vectors,
 namespace {
 
 // One tile: its inputs, then a word for each output and input register.
-void tile(const PimConfig& pim, BankSet banks, std::int64_t outputs, std::int64_t& word,
+void tile(BankSet banks, std::int64_t outputs, std::int64_t inputs, std::int64_t& word,
           PimProgram& program) {
-    program.commands.push_back({.op = PimOp::WriteInputs, .count = pim.registers});
+    program.commands.push_back({.op = PimOp::WriteInputs, .count = inputs});
     program.commands.push_back({.op = PimOp::Barrier});
     program.commands.push_back(
-        {.op = PimOp::Mac, .count = outputs * pim.registers, .word = word, .banks = banks});
-    word += outputs * pim.registers;
+        {.op = PimOp::Mac, .count = outputs * inputs, .word = word, .banks = banks});
+    word += outputs * inputs;
     program.commands.push_back({.op = PimOp::Barrier});
+}
+
+// A unit's matrix as tiles; the last along M and the last along K are what is left.
+struct TilePairs {
+    std::int64_t outputs;       // rows of the matrix a unit has
+    std::int64_t input_words;   // of a matrix row
+    std::int64_t tile_outputs;  // of a whole tile
+    std::int64_t tile_inputs;
+
+    std::int64_t tiles_down() const { return ceil_div(outputs, tile_outputs); }
+    std::int64_t tiles_along() const { return ceil_div(input_words, tile_inputs); }
+    // The even bank has the first half of them.
+    std::int64_t even_tiles() const { return ceil_div(tiles_along(), 2); }
+    std::int64_t outputs_of(std::int64_t down) const {
+        return std::min(tile_outputs, outputs - down * tile_outputs);
+    }
+    std::int64_t inputs_of(std::int64_t along) const {
+        return std::min(tile_inputs, input_words - along * tile_inputs);
+    }
+    // Words an output has in the even bank, which is the fuller one.
+    std::int64_t words_of_output() const {
+        return std::min(input_words, even_tiles() * tile_inputs);
+    }
+};
+
+TilePairs tile_pairs_of(const GemvProblem& gemv, const MemoryConfig& memory, const PimConfig& pim) {
+    const std::int64_t units = memory.channels * memory.banks() / pim.banks_per_unit;
+    return {ceil_div(gemv.m, units), ceil_div(gemv.k, pim.register_bits / bits_of(gemv.weights)),
+            pim.output_registers, pim.registers};
 }
 
 }  // namespace
@@ -116,33 +145,28 @@ PimProgram lower_tile_pairs(const GemvProblem& gemv, std::int64_t vectors,
             "own for outputs (pim.banks_per_unit, pim.output_registers)");
     }
     PimProgram program{words_per_row(memory, pim), {}};
-    const std::int64_t units = memory.channels * memory.banks() / pim.banks_per_unit;
-    const std::int64_t outputs = pim.output_registers;
-    const std::int64_t lanes = pim.register_bits / bits_of(gemv.weights);
-    const std::int64_t output_tiles = ceil_div(gemv.m, units * outputs);
-    const std::int64_t input_tiles = ceil_div(gemv.k, pim.registers * lanes);
-    const std::int64_t even_tiles = ceil_div(input_tiles, 2);
-    const std::int64_t of_tile = outputs * pim.registers;
-    const std::int64_t results = output_tiles * even_tiles * of_tile;  // the word behind the tiles
+    const TilePairs tiles = tile_pairs_of(gemv, memory, pim);
+    std::int64_t results = tiles.outputs * tiles.words_of_output();  // the word behind the tiles
+    std::int64_t first = 0;                                          // word of these outputs' tiles
     arch::pim::append(program.commands, pim.modes.enter);
-    for (std::int64_t j = 0; j < output_tiles; ++j) {
+    for (std::int64_t j = 0; j < tiles.tiles_down(); ++j) {
+        const std::int64_t outputs = tiles.outputs_of(j);
         for (std::int64_t vector = 0; vector < vectors; ++vector) {
             arch::pim::append(program.commands, pim.modes.on);
-            std::int64_t even = j * even_tiles * of_tile;
-            std::int64_t odd = even;
-            for (std::int64_t i = 0; i < even_tiles; ++i) {
-                tile(pim, {BankSet::kEven}, outputs, even, program);
+            std::int64_t even = first;
+            std::int64_t odd = first;
+            for (std::int64_t i = 0; i < tiles.tiles_along(); ++i) {
+                const bool in_even = i < tiles.even_tiles();
+                tile({in_even ? BankSet::kEven : BankSet::kOdd}, outputs, tiles.inputs_of(i),
+                     in_even ? even : odd, program);
             }
-            for (std::int64_t i = even_tiles; i < input_tiles; ++i) {
-                tile(pim, {BankSet::kOdd}, outputs, odd, program);
-            }
-            program.commands.push_back({.op = PimOp::Spill,
-                                        .count = outputs,
-                                        .word = results + (j * vectors + vector) * outputs,
-                                        .banks = {BankSet::kOdd}});
+            program.commands.push_back(
+                {.op = PimOp::Spill, .count = outputs, .word = results, .banks = {BankSet::kOdd}});
+            results += outputs;
             program.commands.push_back({.op = PimOp::Barrier});
             arch::pim::append(program.commands, pim.modes.off);
         }
+        first += outputs * tiles.words_of_output();
     }
     arch::pim::append(program.commands, pim.modes.leave);
     check_rows(program, memory);
@@ -152,6 +176,13 @@ PimProgram lower_tile_pairs(const GemvProblem& gemv, std::int64_t vectors,
 namespace {
 
 struct NaturalMapping {};
+
+// Without a tree the lanes of a sum leave as they are, and the host adds them.
+double lanes_ns(const arch::pim::SocConfig& soc, const PimConfig& pim, const GemvProblem& gemv) {
+    const double lanes =
+        pim.reduction_tree ? 1 : static_cast<double>(pim.register_bits / bits_of(gemv.weights));
+    return extra_sums_ns(soc, gemv, static_cast<double>(gemv.m) * (lanes - 1));
+}
 
 using Lower = PimProgram (*)(const GemvProblem&, std::int64_t, const MemoryConfig&,
                              const PimConfig&);
@@ -172,6 +203,11 @@ class NaturalJob final : public Job {
             return;
         }
         add_not_exercised(result, unused_);
+        const double on_host_ns = lanes_ns(soc, case_.device.get<PimConfig>(), product_.gemv) *
+                                  static_cast<double>(product_.vectors);
+        result.time_ns += on_host_ns;
+        result.details["rest_on_host_ns"] = on_host_ns;
+        set_rates(result, macs, case_.device.memory.clock);
         const double soc_ns = soc.roofline_ns(macs, product_.gemv.bytes());
         result.speedup_over_soc = soc_ns / result.time_ns;
         result.details["soc_ns"] = soc_ns;

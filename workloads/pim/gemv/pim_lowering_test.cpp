@@ -251,6 +251,34 @@ TEST(PimLowering, BetweenPhasesTheModeIsLeftAndEnteredAgain) {
     EXPECT_EQ(visits(commands({2304, 768}, modes(), mapping)), expected);
 }
 
+// MACs of each tile of a product on 64 units of two banks, four registers for inputs and three for
+// outputs, and the outputs that leave.
+std::string tiles(const GemvProblem& gemv) {
+    PimConfig config;
+    config.banks_per_unit = 2;
+    config.registers = 4;
+    config.output_registers = 3;
+    std::string text;
+    for (const PimCommand& command : lower_tile_pairs(gemv, 1, lpddr(), config).commands) {
+        if (command.op == PimOp::WriteInputs) {
+            text += std::to_string(command.count) + ":";
+        } else if (command.op == PimOp::Mac) {
+            text += std::to_string(command.count) + "@" + std::to_string(command.word) + " ";
+        } else if (command.op == PimOp::Spill) {
+            text += std::to_string(command.count) + "@" + std::to_string(command.word) + "; ";
+        }
+    }
+    return text;
+}
+
+// Words have 32 lanes: four of them are 128 columns.
+TEST(PimLowering, TilesAtTheEndsHaveTheOutputsAndInputsThatAreLeft) {
+    EXPECT_EQ(tiles({64 * 3, 128}), "4:12@0 3@12; ");
+    EXPECT_EQ(tiles({64 * 2, 128}), "4:8@0 2@8; ");
+    EXPECT_EQ(tiles({64 * 3, 33}), "2:6@0 3@6; ");
+    EXPECT_EQ(tiles({64 * 4, 129}), "4:12@0 1:3@0 3@16; 4:4@12 1:1@12 1@19; ");
+}
+
 // Which banks multiply, one letter a MAC.
 std::string turns(const std::vector<PimCommand>& commands) {
     std::string text;

@@ -8,6 +8,7 @@
 #include "arch/memory/controller/memory_system.hpp"
 #include "arch/memory/traffic/stream_driver.hpp"
 #include "workloads/pim/gemv/gemv_data.hpp"
+#include "workloads/pim/gemv/pim_run.hpp"
 
 namespace tilesim::workloads::pim::gemv {
 namespace {
@@ -310,6 +311,24 @@ TEST(PimPlacement, AUnitWithOneSumTakesTilesOfOneRow) {
     EXPECT_THROW(place({4096, 4096}, wider, lpddr(), config), arch::base::config::ConfigError);
     EXPECT_THROW(place({4096, 4096}, kColumnMajor, lpddr(), config),
                  arch::base::config::ConfigError);
+}
+
+// 4096 words of 32 weights a bank; of seven vectors three share a pass.
+TEST(MultiplyBound, CountsMacSlotsOfThePassesThatVectorsShare) {
+    pim::PimConfig config;
+    config.command_interval = arch::base::Cycles{4};
+    const auto cycles = [&config] {
+        workloads::Case a_case;
+        a_case.device.memory = lpddr();
+        a_case.device.put(config);
+        return multiply_bound_ns(a_case, {{4096, 4096}, 7}) *
+               static_cast<double>(a_case.device.memory.clock.count()) / 1e9;
+    };
+    EXPECT_NEAR(cycles(), 7 * 4096 * 4, 1e-6);
+    config.mac_interval = arch::base::Cycles{3};
+    EXPECT_NEAR(cycles(), 7 * 4096 * 3, 1e-6);
+    config.alus = 3;
+    EXPECT_NEAR(cycles(), 3 * 4096 * 3, 1e-6);
 }
 
 }  // namespace

@@ -164,8 +164,17 @@ double multiply_bound_ns(const Case& a_case, const Product& product) {
     const double units = static_cast<double>(memory.channels * memory.banks() / pim.banks_per_unit);
     const double lanes =
         static_cast<double>(pim.register_bits / arch::base::bits_of(product.gemv.weights));
-    return product.macs() / (units * lanes) * static_cast<double>(pim.command_interval.count()) /
-           static_cast<double>(memory.clock.count()) * kNanosecondsPerSecond;
+    // Vectors that have ALUs of their own share a pass.
+    const double passes = static_cast<double>(arch::base::ceil_div(product.vectors, pim.alus));
+    return passes * product.gemv.macs() / (units * lanes) *
+           static_cast<double>(pim.mac_slot().count()) / static_cast<double>(memory.clock.count()) *
+           kNanosecondsPerSecond;
+}
+
+double extra_sums_ns(const arch::pim::SocConfig& soc, const GemvProblem& gemv, double sums) {
+    return sums * static_cast<double>(arch::base::bits_of(gemv.accumulate)) /
+           arch::base::kBitsPerByte / static_cast<double>(soc.bandwidth.count()) *
+           kNanosecondsPerSecond;
 }
 
 double host_ns(const arch::pim::SocConfig& soc, const arch::pim::PimConfig& pim,
@@ -178,9 +187,7 @@ double host_ns(const arch::pim::SocConfig& soc, const arch::pim::PimConfig& pim,
     const double sums = static_cast<double>(gemv.m) *
                             (reads_parts ? static_cast<double>(p.mapping.split_k) * lanes : lanes) -
                         static_cast<double>(gemv.m);
-    const double bytes =
-        sums * static_cast<double>(arch::base::bits_of(gemv.accumulate)) / arch::base::kBitsPerByte;
-    const double ns = bytes / static_cast<double>(soc.bandwidth.count()) * kNanosecondsPerSecond;
+    const double ns = extra_sums_ns(soc, gemv, sums);
     return pim.split_reduction == arch::pim::SplitReduction::Overlapped
                ? std::max(0.0, ns - in_banks_ns)
                : ns;

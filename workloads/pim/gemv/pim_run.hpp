@@ -14,6 +14,8 @@ namespace tilesim::workloads::pim::gemv {
 
 // What no mapping beats: every unit multiplies a word an interval.
 double multiply_bound_ns(const Case& a_case, const Product& product);
+// The system on chip's reading of so many sums beside the results it would have as well.
+double extra_sums_ns(const arch::pim::SocConfig& soc, const GemvProblem& gemv, double sums);
 // What is left for it to add: the parts of a split K, lanes that are not folded in the banks.
 double host_ns(const arch::pim::SocConfig& soc, const arch::pim::PimConfig& pim,
                const GemvProblem& gemv, const PimPlacement& placement, double in_banks_ns);
