@@ -95,8 +95,8 @@ Size step_index(Size k) {
     return k / kDepth<Packed> * kDepth<Packed> * kTileColumns + k % kDepth<Packed>;
 }
 
-// The same for bytes in blocks of eight steps by eight columns: of each column the first half goes
-// to one step of the panel, the second to the next, eight columns at once.
+// A column-major B of bytes in blocks of eight steps by eight columns: the first half of each
+// column goes to one row of the panel, the second to the next, for eight columns at once.
 inline void pack_column_major_blocks(const std::int8_t* b, ProductShape shape, Size stride,
                                      std::int8_t* panels) {
     constexpr Size kBlock = 8;
@@ -111,11 +111,13 @@ inline void pack_column_major_blocks(const std::int8_t* b, ProductShape shape, S
             const Halves first = __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14);
             const Halves second = __builtin_shufflevector(low, high, 1, 3, 5, 7, 9, 11, 13, 15);
             std::memcpy(out + step_index<std::int8_t>(k), &first, sizeof first);
-            std::memcpy(out + step_index<std::int8_t>(k + 4), &second, sizeof second);
+            std::memcpy(out + step_index<std::int8_t>(k + kDepth<std::int8_t>), &second,
+                        sizeof second);
         }
     }
 }
 
+// B in panels.
 template <class In, class Packed>
 void pack_column_major_b(const In* b, ProductShape shape, Size stride, Packed* panels) {
     if constexpr (std::is_same_v<In, std::int8_t> && std::is_same_v<Packed, std::int8_t>) {
