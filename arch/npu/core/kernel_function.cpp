@@ -8,130 +8,12 @@
 
 #include "arch/base/check.hpp"
 #include "arch/base/vector_clones.hpp"
+#include "arch/npu/core/matrix_packing.hpp"
 #include "arch/npu/core/tile_product.hpp"
 
 namespace tilesim::arch::npu::core {
 
 namespace {
-
-using Size = std::size_t;
-
-struct Shape {
-    Size m, k, n, r, s, t;
-    bool b_column_major;
-    bool c_column_major = false;
-
-    // Elements of a row of C that lie next to each other in any case.
-    Size c_run() const { return c_column_major ? 1 : t; }
-};
-
-Size round_up(Size value, Size multiple) {
-    return (value + multiple - 1) / multiple * multiple;
-}
-
-template <class To, class From>
-To widen(From value) {
-    if constexpr (std::is_same_v<From, std::uint16_t>) {
-        return base::from_bf16(value);
-    } else {
-        return static_cast<To>(value);
-    }
-}
-
-// Through locals, because pointers to bytes may alias anything and would keep it scalar.
-template <Size kRun, class From, class To>
-void widen_run(const From* from, To* to) {
-    std::array<From, kRun> in;
-    std::array<To, kRun> out;
-    std::memcpy(in.data(), from, sizeof in);
-    for (Size e = 0; e < kRun; ++e) {
-        out[e] = widen<To>(in[e]);
-    }
-    std::memcpy(to, out.data(), sizeof out);
-}
-
-// Calls the action with the longest known run of elements that `size` is a multiple of.
-template <class Action>
-void with_run(Size size, Action action) {
-    if (size % 8 == 0) {
-        action(std::integral_constant<Size, 8>{});
-    } else if (size % 4 == 0) {
-        action(std::integral_constant<Size, 4>{});
-    } else {
-        action(std::integral_constant<Size, 1>{});
-    }
-}
-
-// The packing functions take a copy of the shape: bytes they store could alias anything, and a
-// reference would be read anew for every element.
-
-// A in rows of k, `stride` apart.
-template <class In, class Packed>
-void pack_a(const In* a, Shape shape, Size stride, Packed* rows) {
-    with_run(shape.s, [&](auto run) {
-        for (Size row = 0; row < shape.m; ++row) {
-            const In* in = a + row / shape.r * shape.r * shape.k + row % shape.r * shape.s;
-            Packed* out = rows + row * stride;
-            for (Size k = 0; k < shape.k; k += shape.s, in += shape.r * shape.s) {
-                for (Size e = 0; e < shape.s; e += run) {
-                    widen_run<run>(in + e, out + k + e);
-                }
-            }
-        }
-    });
-}
-
-// Where an element of B lies in panels of kTileColumns columns, as tile_product.hpp wants them: the
-// sum of what its column and its step of k say.
-template <class Packed>
-Size column_index(Size j, Size stride) {
-    return j / kTileColumns * stride * kTileColumns + j % kTileColumns * kDepth<Packed>;
-}
-template <class Packed>
-Size step_index(Size k) {
-    return k / kDepth<Packed> * kDepth<Packed> * kTileColumns + k % kDepth<Packed>;
-}
-
-template <class In, class Packed>
-void pack_column_major_b(const In* b, Shape shape, Size stride, Packed* panels) {
-    with_run(shape.s, [&](auto run) {
-        constexpr Size kStep = std::min<Size>(run, kDepth<Packed>);
-        for (Size j = 0; j < shape.n; ++j) {
-            const In* in = b + j / shape.t * shape.t * shape.k + j % shape.t * shape.s;
-            Packed* const column = panels + column_index<Packed>(j, stride);
-            for (Size k = 0; k < shape.k; k += shape.s, in += shape.s * shape.t) {
-                for (Size e = 0; e < shape.s; e += run) {
-                    std::array<Packed, run> steps;
-                    widen_run<run>(in + e, steps.data());
-                    Packed* out = column + step_index<Packed>(k + e);
-                    for (Size i = 0; i < run; i += kStep) {
-                        std::memcpy(out + i * kTileColumns, steps.data() + i,
-                                    kStep * sizeof(Packed));
-                    }
-                }
-            }
-        }
-    });
-}
-
-template <class In, class Packed>
-void pack_row_major_b(const In* b, Shape shape, Size stride, Packed* panels) {
-    with_run(shape.t, [&](auto run) {
-        for (Size block = 0; block < shape.k; block += shape.s) {
-            for (Size j = 0; j < shape.n; j += shape.t) {
-                for (Size k = block; k < block + shape.s; ++k) {
-                    for (Size e = 0; e < shape.t; e += run, b += run) {
-                        Packed* out =
-                            panels + column_index<Packed>(j + e, stride) + step_index<Packed>(k);
-                        for (Size i = 0; i < run; ++i) {
-                            out[i * kDepth<Packed>] = widen<Packed>(b[i]);
-                        }
-                    }
-                }
-            }
-        }
-    });
-}
 
 // Sums of the type's elements; unsigned, so that they wrap.
 template <class Element>
@@ -168,7 +50,7 @@ struct Places {
     std::vector<Size> rows;
     std::vector<Size> columns;
 
-    void assign(const Shape& shape) {
+    void assign(const ProductShape& shape) {
         rows.clear();
         columns.clear();
         const Size mmul = shape.r * shape.t;
@@ -191,7 +73,7 @@ struct Places {
 
 // A tile that is not made of groups of C, or reaches beyond it, gets a copy.
 template <class Out, class Product>
-void add_to_copy(const Shape& shape, const Places& places, Size i, Size j, Out* c,
+void add_to_copy(const ProductShape& shape, const Places& places, Size i, Size j, Out* c,
                  const Product& add_tile) {
     with_run(shape.c_run(), [&](auto run) {
         std::array<Out, kTileRows * kTileColumns> copy{};
@@ -213,26 +95,50 @@ void add_to_copy(const Shape& shape, const Places& places, Size i, Size j, Out* 
     });
 }
 
-// Adds a product to C: `add_tile(i, j, tile)` the tile's from row i and column j on.
+// The tile from row i and column j on, made of groups of C.
+template <class Out>
+TileOfC<Out> tile_at(const Places& places, Size i, Size j, Out* c) {
+    TileOfC<Out> tile;
+    for (Size row = 0; row < kTileRows; ++row) {
+        for (Size group = 0; group < kTileColumns / kTileGroup; ++group) {
+            tile[row][group] = c + places.rows[i + row] + places.columns[j + group * kTileGroup];
+        }
+    }
+    return tile;
+}
+
+// Adds a product to C: `add_tile(i, j, tile)` the tile's from row i and column j on. Begins with
+// column `j`.
 template <class Out, class Product>
-void add_tiles(const Shape& shape, const Places& places, Out* c, const Product& add_tile) {
-    for (Size j = 0; j < shape.n; j += kTileColumns) {
+void add_tiles(const ProductShape& shape, const Places& places, Out* c, const Product& add_tile,
+               Size j = 0) {
+    for (; j < shape.n; j += kTileColumns) {
         for (Size i = 0; i < shape.m; i += kTileRows) {
             if (shape.c_run() % kTileGroup != 0 || i + kTileRows > shape.m ||
                 j + kTileColumns > shape.n) {
                 add_to_copy(shape, places, i, j, c, add_tile);
-                continue;
+            } else {
+                add_tile(i, j, tile_at(places, i, j, c));
             }
-            TileOfC<Out> tile;
-            for (Size row = 0; row < kTileRows; ++row) {
-                for (Size group = 0; group < kTileColumns / kTileGroup; ++group) {
-                    tile[row][group] =
-                        c + places.rows[i + row] + places.columns[j + group * kTileGroup];
-                }
-            }
-            add_tile(i, j, tile);
         }
     }
+}
+
+// The same two tiles at a time, `add_pair(i, j, left, right)`, where C is made of them; returns the
+// first column that is left.
+template <class Out, class Product>
+Size add_pairs_of_tiles(const ProductShape& shape, const Places& places, Out* c,
+                        const Product& add_pair) {
+    if (shape.c_run() % kTileGroup != 0 || shape.m % kTileRows != 0) {
+        return 0;
+    }
+    Size j = 0;
+    for (; j + 2 * kTileColumns <= shape.n; j += 2 * kTileColumns) {
+        for (Size i = 0; i < shape.m; i += kTileRows) {
+            add_pair(i, j, tile_at(places, i, j, c), tile_at(places, i, j + kTileColumns, c));
+        }
+    }
+    return j;
 }
 
 // Of the four lowest bits of a word's bytes, one of four bits.
@@ -277,25 +183,7 @@ void gather_odd(Size panel_count, Size stride, const std::int8_t* panels, std::u
     }
 }
 
-template <class In, class Packed>
-void pack(const Shape& shape, Size stride, std::span<const std::byte> a,
-          std::span<const std::byte> b, std::vector<Packed>& rows, std::vector<Packed>& panels) {
-    // Rows and columns beyond the matrix are not stored; steps beyond k have a zero A.
-    rows.resize(round_up(shape.m, kTileRows) * stride);
-    if (rows.size() != shape.m * shape.k) {
-        std::fill(rows.begin(), rows.end(), Packed{0});
-    }
-    panels.resize(round_up(shape.n, kTileColumns) * stride);
-    pack_a(reinterpret_cast<const In*>(a.data()), shape, stride, rows.data());
-    const In* from = reinterpret_cast<const In*>(b.data());
-    if (shape.b_column_major) {
-        pack_column_major_b(from, shape, stride, panels.data());
-    } else {
-        pack_row_major_b(from, shape, stride, panels.data());
-    }
-}
-
-void multiply_split_bytes(const Shape& shape, std::span<const std::byte> a,
+void multiply_split_bytes(const ProductShape& shape, std::span<const std::byte> a,
                           std::span<const std::byte> b, std::span<std::byte> c) {
     thread_local std::vector<std::int8_t> rows;
     thread_local std::vector<std::int8_t> panels;
@@ -321,25 +209,35 @@ void multiply_split_bytes(const Shape& shape, std::span<const std::byte> a,
 }
 
 template <class In, class Packed, class Out>
-void multiply_as(const Shape& shape, std::span<const std::byte> a, std::span<const std::byte> b,
-                 std::span<std::byte> c) {
+void multiply_as(const ProductShape& shape, std::span<const std::byte> a,
+                 std::span<const std::byte> b, std::span<std::byte> c) {
     thread_local std::vector<Packed> rows;
     thread_local std::vector<Packed> panels;
     thread_local Places places;
     const Size stride = round_up(shape.k, kDepth<Packed>);
     pack<In>(shape, stride, a, b, rows, panels);
     places.assign(shape);
-    add_tiles(shape, places, reinterpret_cast<Out*>(c.data()),
-              [&](Size i, Size j, const TileOfC<Out>& tile) {
-                  add_product(rows.data() + i * stride, stride, panels.data() + j * stride, stride,
-                              tile);
-              });
+    Out* const first = reinterpret_cast<Out*>(c.data());
+    Size column = 0;
+    if constexpr (std::is_same_v<Packed, std::int8_t>) {
+        column = add_pairs_of_tiles(
+            shape, places, first,
+            [&](Size i, Size j, const TileOfC<Out>& left, const TileOfC<Out>& right) {
+                add_products(rows.data() + i * stride, stride, panels.data() + j * stride,
+                             stride * kTileColumns, stride, left, right);
+            });
+    }
+    const auto add_tile = [&](Size i, Size j, const TileOfC<Out>& tile) {
+        add_product(rows.data() + i * stride, stride, panels.data() + j * stride, stride, tile);
+    };
+    add_tiles(shape, places, first, add_tile, column);
 }
 
 // False where there is no functional model of the types.
 TILESIM_VECTOR_CLONES
-bool multiply_types(const program::Kernel& kernel, const Shape& shape, std::span<const std::byte> a,
-                    std::span<const std::byte> b, std::span<std::byte> c) {
+bool multiply_types(const program::Kernel& kernel, const ProductShape& shape,
+                    std::span<const std::byte> a, std::span<const std::byte> b,
+                    std::span<std::byte> c) {
     const auto is = [&kernel](DataType in, DataType out) {
         return kernel.a == in && kernel.b == in && kernel.c == out;
     };
@@ -380,8 +278,9 @@ void add_value(const program::Kernel& kernel, std::span<const std::byte> a,
 void multiply(const program::Kernel& kernel, const MultiplyMode& mode, std::span<const std::byte> a,
               std::span<const std::byte> b, std::span<std::byte> c) {
     const auto size = [](std::int64_t x) { return static_cast<Size>(x); };
-    const Shape shape{size(kernel.m), size(kernel.k), size(kernel.n),        size(mode.r),
-                      size(mode.s),   size(mode.t),   kernel.b_column_major, kernel.c_column_major};
+    const ProductShape shape{size(kernel.m),        size(kernel.k),       size(kernel.n),
+                             size(mode.r),          size(mode.s),         size(mode.t),
+                             kernel.b_column_major, kernel.c_column_major};
     SIM_CHECK(multiply_types(kernel, shape, a, b, c), "no functional model of {} x {} -> {}",
               name_of(kernel.a), name_of(kernel.b), name_of(kernel.c));
 }

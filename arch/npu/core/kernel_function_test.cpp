@@ -82,7 +82,7 @@ class Multiply : public testing::TestWithParam<std::tuple<MmulShape, bool>> {
     template <class In, class Out, class Sum>
     void expect(DataType in, DataType out) {
         const auto& [shape, column_major] = GetParam();
-        for (const std::int64_t blocks : {1, 3}) {
+        for (const std::int64_t blocks : {1, 3, 5}) {  // no pair of tiles, one, one and a tile
             program::Kernel kernel;
             kernel.m = blocks * shape.r;
             kernel.k = (blocks + 2) * shape.s;
@@ -153,6 +153,38 @@ TEST(TileProduct, PlainAndVectorCodeGiveTheSameBits) {
     expect_same_bits<std::int16_t, std::int32_t>(a, b, INT32_MAX);
     expect_same_bits<float, std::uint16_t>(x, y, to_bf16(0.1F));
     expect_same_bits<float, float>(x, y, 0.1F);
+}
+
+TEST(TileProduct, TwoTilesSideBySideAreWhatEachIsAlone) {
+    constexpr Size kDeep = 20;
+    constexpr Size kPanel = kTileColumns * kDeep;
+    std::uint64_t state = 1;
+    std::vector<std::int8_t> a(kTileRows * kDeep);
+    std::vector<std::int8_t> b(2 * kPanel + kTileColumns);  // the panels lie apart
+    std::array<std::int8_t, 2 * kTileRows * kTileColumns> begin{};
+    const auto fill = [&state](auto& bytes) {
+        for (std::int8_t& byte : bytes) {
+            byte = static_cast<std::int8_t>(base::next_splitmix64(state));
+        }
+    };
+    fill(a);
+    fill(b);
+    fill(begin);
+    const auto tile_of = [](std::int8_t* c) {
+        TileOfC<std::int8_t> tile;
+        for (Size i = 0; i < kTileRows; ++i) {
+            tile[i] = {c + i * kTileColumns, c + i * kTileColumns + kTileGroup};
+        }
+        return tile;
+    };
+    auto together = begin;
+    add_products(a.data(), kDeep, b.data(), kPanel + kTileColumns, kDeep, tile_of(together.data()),
+                 tile_of(together.data() + together.size() / 2));
+    auto alone = begin;
+    add_product_plainly(a.data(), kDeep, b.data(), kDeep, tile_of(alone.data()));
+    add_product_plainly(a.data(), kDeep, b.data() + kPanel + kTileColumns, kDeep,
+                        tile_of(alone.data() + alone.size() / 2));
+    EXPECT_EQ(together, alone);
 }
 
 // Bytes of the extremes and of chance, C included, against products of whole bytes.

@@ -36,6 +36,16 @@ template <class Packed, class Out>
 void add_product(const Packed* a, std::size_t stride, const Packed* b, std::size_t k,
                  const TileOfC<Out>& c);
 
+template <>
+void add_product(const std::int8_t* a, std::size_t stride, const std::int8_t* b, std::size_t k,
+                 const TileOfC<std::int8_t>& c);
+
+// The same for two tiles side by side, whose panels of B are `panel` elements apart: hosts spread a
+// step of A over their lanes once for both.
+void add_products(const std::int8_t* a, std::size_t stride, const std::int8_t* b, std::size_t panel,
+                  std::size_t k, const TileOfC<std::int8_t>& left,
+                  const TileOfC<std::int8_t>& right);
+
 // The same without vector instructions, for any host.
 template <class Packed, class Out>
 void add_product_plainly(const Packed* a, std::size_t stride, const Packed* b, std::size_t k,
