@@ -70,13 +70,11 @@ class PageKeeper {
 template <class Limit>
 Closing PageKeeper::find(std::uint64_t banks, const device::CommandTiming& timing, std::int64_t now,
                          Limit limit) const {
-    const std::int64_t first = timing.earliest(device::Command::Precharge);
-    const device::BankTimes& earliest = timing.banks_earliest(device::Command::Precharge);
     Closing found;
-    // The highest that can goes; none could before `first`.
-    for (; banks != 0 && found.when > first; banks &= ~std::bit_floor(banks)) {
+    for (; banks != 0; banks &= ~std::bit_floor(banks)) {  // the highest that can goes
         const auto bank = static_cast<std::size_t>(std::bit_width(banks) - 1);
-        const std::int64_t when = std::max({first, earliest[bank], last_used_[bank] + limit(bank)});
+        const std::int64_t when = std::max(timing.earliest(device::Command::Precharge, bank),
+                                           last_used_[bank] + limit(bank));
         if (when <= now) {
             return {.bank = bank};
         }
