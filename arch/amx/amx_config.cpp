@@ -81,9 +81,9 @@ void read_access(Node node, AccessConfig& access) {
                   "store buffer to AVX-512 load");
     node.optional("vector_load_to_use", access.vector_load_to_use, kLatency,
                   "from a line to an AVX-512 register");
-    node.optional("load_again_percent", access.load_again_percent, {0, 400},
-                  "hundredths of a cycle that a load which missed the L1, no tile load, keeps "
-                  "others from the ports once its line is there");
+    node.optional("replay_percent", access.replay_percent, {0, 400},
+                  "hundredths of a cycle in which a load that missed the L1, no tile load, keeps "
+                  "others from the ports when its line comes and it is replayed");
     node.done();
 }
 

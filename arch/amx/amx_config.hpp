@@ -69,7 +69,7 @@ struct AccessConfig {
     base::Cycles tile_load_after_store{14};  // from commit to a tile load of the line
     base::Cycles forward_latency{5};         // store buffer to an AVX-512 load
     base::Cycles vector_load_to_use{2};      // from the line to the register
-    std::int64_t load_again_percent = 0;     // of a cycle: other than tile loads, after a miss
+    std::int64_t replay_percent = 0;         // of a cycle: a load that missed, no tile load
 };
 
 struct VectorConfig {

@@ -11,7 +11,7 @@ LoadUnit::LoadUnit(const AmxConfig& config, Scoreboard& window, caches::PrivateC
       pages_(pages),
       cycle_(config.access.load_lines * kSlot),
       fill_(cycle_ * config.caches.fill_percent / kSlot),
-      again_(cycle_ * config.access.load_again_percent / kSlot) {}
+      replay_(cycle_ * config.access.replay_percent / kSlot) {}
 
 void LoadUnit::start(EntryId id) {
     const Entry& entry = window_.at(id);
@@ -344,7 +344,7 @@ void LoadUnit::arrive(EntryId id, std::int64_t now) {
     --entry.waiting;
     entry.latest_line = std::max(entry.latest_line, now);
     if (!program::is_tile_load(entry.instruction->opcode)) {
-        slot_ = std::max(slot_, now * cycle_) + again_;
+        slot_ = std::max(slot_, now * cycle_) + replay_;
     }
     finish_if_there(id, entry);
 }

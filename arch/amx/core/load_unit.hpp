@@ -4,8 +4,8 @@
 // page that is being looked up steps aside; younger loads go on. One that has work for ports 0 and
 // 5 goes on to them with its line. A line that enters the L1 keeps loads out of it for
 // `fill_percent` of a cycle; to read the dirty line that it displaces takes a load's slot. A tile
-// load takes rows that it had to wait for as they come; other loads go to the L1 once more, which
-// takes `load_again_percent` of a cycle. Prefetches may have a port of their own, which a line that
+// load takes rows that it had to wait for as they come; other loads are replayed, which takes
+// `replay_percent` of a cycle. Prefetches may have a port of their own, which a line that
 // enters the L1 does not keep busy; beside it one a cycle goes as a line does. TILELOADDT1 takes a
 // line every `nontemporal_line` cycles, `nontemporal_gap` more at its end, and leaves the L1 alone.
 #pragma once
@@ -154,7 +154,7 @@ class LoadUnit {
     std::vector<Active> active_;
     std::int64_t cycle_;           // a cycle in hundredths of a load's slot
     std::int64_t fill_;            // a line that enters the L1, in those
-    std::int64_t again_;           // a load whose line has come
+    std::int64_t replay_;          // a load that is replayed
     std::int64_t slot_ = 0;        // next free one, in those
     std::int64_t prefetches_ = 0;  // active ones, where they have a port of their own
     std::int64_t prefetch_free_ = 0;

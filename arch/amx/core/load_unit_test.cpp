@@ -167,10 +167,10 @@ TEST(LoadUnit, ADirtyLineThatMakesRoomTakesASlotMore) {
 }
 
 // The first load's line comes in cycle 18. The second, of the L1, is ready in the next.
-TEST(LoadUnit, ALoadThatMissedGoesToTheL1OnceMoreButATileTakesItsRowsAsTheyCome) {
+TEST(LoadUnit, ALoadThatMissedIsReplayedButATileTakesItsRowsAsTheyCome) {
     for (const bool tile : {false, true}) {
         AmxConfig config = load_unit_sample();
-        config.access.load_again_percent = 300;
+        config.access.replay_percent = 300;
         LoadBench bench((tile ? "tileloadd tmm0, [0x100000], 64\n" : "vmovups zmm1, [0x100000]\n") +
                             std::string{"vmovups zmm2, [0x1000]\n"},
                         config);

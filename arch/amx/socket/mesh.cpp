@@ -21,8 +21,7 @@ std::size_t Mesh::slice_of(caches::Line line) const {
 }
 
 std::size_t Mesh::stop_of(std::size_t core) const {
-    const std::size_t stops = slices_.size();
-    return cores_ < stops ? core * stops / cores_ : core % stops;
+    return core * slices_.size() / cores_;
 }
 
 Femtoseconds Mesh::serve(std::size_t slice, Femtoseconds now) {

@@ -86,8 +86,9 @@ TEST(Mesh, FewerCoresThanSlicesStandEvenlyOverTheMesh) {
 
 TEST(Mesh, CoresBeyondTheSlicesShareStops) {
     const Mesh mesh(grid(), 24);
-    EXPECT_EQ(mesh.stop_of(11), 11U);
-    EXPECT_EQ(mesh.stop_of(12), 0U);
+    EXPECT_EQ(mesh.stop_of(1), 0U);
+    EXPECT_EQ(mesh.stop_of(2), 1U);
+    EXPECT_EQ(mesh.stop_of(23), 11U);
 }
 
 }  // namespace

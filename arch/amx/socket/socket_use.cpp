@@ -130,7 +130,7 @@ class SocketUse {
         name_if(!vector_loads, {"amx.access.vector_load_to_use"});
         const bool misses =
             some([](const core::Core& core) { return core.caches().counters().l1_misses; });
-        name_if(!vector_loads || !misses, {"amx.access.load_again_percent"});
+        name_if(!vector_loads || !misses, {"amx.access.replay_percent"});
         name_if(!has(Opcode::Vmovntps),
                 {"amx.caches.streaming_stores", "amx.caches.streaming_store"});
     }

@@ -92,7 +92,7 @@ Runs runs_of_a(const TileProblem& p, const AmxMapping& map) {
     if (map.a_packed) {
         return {p.a, p.k_tiles * kTileBytes, p.a_m, tiles};
     }
-    return {p.a, p.k_tiles * kRowBytes, p.a_row, tiles * kMaxRows, map.a_padding};
+    return {p.a, p.k_tiles * kRowBytes, p.a_row, tiles * kMaxRows};
 }
 
 Runs runs_of_b(const TileProblem& p, std::int64_t taps) {
@@ -103,39 +103,40 @@ Runs runs_of_b(const TileProblem& p, std::int64_t taps) {
     return {p.b, columns * kRowBytes, p.b_row, p.k_tiles * kMaxRows};
 }
 
-Runs runs_of_c(const TileProblem& p, const AmxMapping& map) {
+Runs runs_of_c(const TileProblem& p) {
     const std::int64_t tiles = ceil_div(p.m, kMaxRows);
     if (!p.taps.empty()) {
         return {p.c, std::max(p.row_groups * p.c_group, tiles * p.c_m)};
     }
-    return {p.c, ceil_div(p.n, kMaxRows) * p.c_n, p.c_row, tiles * kMaxRows, map.c_padding};
+    return {p.c, ceil_div(p.n, kMaxRows) * p.c_n, p.c_row, tiles * kMaxRows};
 }
 
 // The thread's operands: what it reads, and with C what its caches start with.
 void note_regions(LoweredAmx& l, const TileProblem& p, const AmxMapping& map, std::int64_t t,
                   std::int64_t taps) {
-    const std::int64_t parts = p.pairs.size() > 1 ? 3 : 1;
-    for (std::int64_t part = 0; part < parts; ++part) {
-        Runs a = runs_of_a(p, map);
-        a.address += part * l.a_part;
-        add_runs(l.reads, t, a);
-    }
-    // What a re-layout reads was noted with it.
-    for (std::int64_t part = 0; part < parts && !p.prepare_columns; ++part) {
-        Runs b = runs_of_b(p, taps);
-        b.address += part * l.b_part;
-        add_runs(l.reads, t, b);
-    }
-    const Runs c = runs_of_c(p, map);
-    if (map.data_in == AmxMapping::DataIn::Memory) {  // what lies between goes there anyway
-        l.warm.push_back(c.around(t));
-    } else {
-        add_runs(l.warm, t, c);
-    }
-    for (const AmxRegion& read : l.reads) {
+    const auto start_with = [&](const Runs& runs) {
+        if (map.data_in == AmxMapping::DataIn::Memory) {  // what lies between is there anyway
+            l.warm.push_back(runs.around(t));
+        } else {
+            add_runs(l.warm, t, runs);
+        }
+    };
+    const auto read_parts = [&](Runs runs, std::int64_t apart) {
+        const std::int64_t parts = p.pairs.size() > 1 ? 3 : 1;
+        for (std::int64_t part = 0; part < parts; ++part, runs.address += apart) {
+            add_runs(l.reads, t, runs);
+            start_with(runs);
+        }
+    };
+    start_with(runs_of_c(p));
+    for (const AmxRegion& read : l.reads) {  // a re-layout's, noted with it
         if (read.thread == t) {
             l.warm.push_back(read);
         }
+    }
+    read_parts(runs_of_a(p, map), l.a_part);
+    if (!p.prepare_columns) {
+        read_parts(runs_of_b(p, taps), l.b_part);
     }
 }
 

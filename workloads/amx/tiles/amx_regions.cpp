@@ -7,7 +7,7 @@ AmxRegion Runs::around(std::int64_t thread) const {
 }
 
 void add_runs(std::vector<AmxRegion>& regions, std::int64_t thread, const Runs& runs) {
-    if (runs.stride - runs.bytes <= runs.padding) {
+    if (runs.stride <= runs.bytes) {
         regions.push_back(runs.around(thread));
         return;
     }

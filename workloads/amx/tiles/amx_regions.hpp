@@ -14,7 +14,6 @@ struct Runs {
     std::int64_t bytes = 0;
     std::int64_t stride = 0;
     std::int64_t count = 1;
-    std::int64_t padding = 0;  // between runs that are one all the same
 
     // From the first to the last, with what lies between.
     AmxRegion around(std::int64_t thread) const;
