@@ -96,6 +96,12 @@ TEST(AmxPreparation, Int4WeightsOfInt8GiveTheProduct) {
     expect_product(nibbles(70, 130, 90, DataType::F32), mapping);
 }
 
+TEST(AmxPreparation, Int8WeightsOfBf16HaveASignWhateverTheMappingSays) {
+    AmxMapping mapping;
+    mapping.b_signed = false;
+    expect_product(narrow(29, 70, 40), mapping);
+}
+
 // Half the bytes, and for two lines one load, one shift, two masks and two stores.
 TEST(AmxPreparation, TwoLinesOfInt4WeightsComeFromOne) {
     AmxMapping mapping;
