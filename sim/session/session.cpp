@@ -354,6 +354,21 @@ std::string Session::lowered_text(const Case& a_case) {
     return text;
 }
 
+std::vector<std::string> unfelt_keys(const Scenario& scenario) {
+    if (!scenario.agents.empty()) {
+        return {};
+    }
+    const Dataflow& dataflow = dataflow_of(scenario);
+    if (!dataflow.name().empty() && !dataflow.complete(scenario.mapping)) {
+        return {};
+    }
+    std::vector<std::string> keys;
+    for (workloads::UnfeltKey& each : dataflow.unfelt(scenario)) {
+        keys.push_back(std::move(each.key));
+    }
+    return keys;
+}
+
 workloads::RunResult run(const Scenario& scenario, arch::base::ProbeListener* listener,
                          arch::memory::controller::CommandLog* log) {
     const auto began = std::chrono::steady_clock::now();
