@@ -86,7 +86,7 @@ std::string unexercised_text(const RunResult& result) {
         std::string& names = sections[dot == key.npos ? "" : key.substr(0, dot)];
         names += (names.empty() ? "" : ", ") + (dot == key.npos ? key : key.substr(dot + 1));
     }
-    std::string text = sections.empty() ? "" : "keys of the device that could not matter here\n";
+    std::string text = sections.empty() ? "" : "keys that could not matter here\n";
     for (const auto& [section, names] : sections) {
         text += line(section, " " + names);
     }

@@ -25,6 +25,7 @@
 #include "workloads/problem.hpp"
 #include "workloads/result.hpp"
 #include "workloads/run.hpp"
+#include "workloads/unfelt.hpp"
 
 namespace tilesim::workloads {
 
@@ -151,6 +152,9 @@ class Dataflow {
     virtual Choice choose(const Case&, Runner&) const { return {}; }
     // Why the case cannot run.
     virtual std::vector<Refusal> refusals(const Case&) const { return {}; }
+    // Keys of a complete case's workload and mapping that cannot matter to it: changing one of them
+    // by a tenth, or to another name, changes nothing, or makes a case that is refused.
+    virtual std::vector<UnfeltKey> unfelt(const Case&) const { return {}; }
     // Ready to run. `result` gets what is known before the run. Throws ConfigError.
     virtual std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const = 0;
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <thread>
 
@@ -18,6 +19,7 @@
 #include "sim/explore/model_version.hpp"
 #include "sim/explore/simulate.hpp"
 #include "sim/explore/sweep_runner.hpp"
+#include "sim/session/session.hpp"
 
 namespace tilesim::sim::commands {
 
@@ -125,43 +127,85 @@ Point moved(Point point, const Axis& axis, const std::vector<std::string>& value
     return point;
 }
 
-// Axes that change nothing are named before hours are spent on them: a point is tried first, and
-// where it says so, both ends of the axis (a queue that is large enough at one may not be at the
-// other).
-void name_unfelt_axes(const SweepFile& sweep) {
-    const auto of_device = [](const std::string& key) { return key.starts_with(kDevicePrefix); };
-    const bool any = std::any_of(sweep.axes.begin(), sweep.axes.end(), [&](const Axis& axis) {
-        return std::any_of(axis.keys.begin(), axis.keys.end(), of_device);
-    });
-    const std::vector<Point> some = some_points(sweep, 1);
-    if (!any || some.empty()) {
+// Keys of the file that cannot matter to a point, for which nothing is simulated; none where it
+// cannot be built.
+std::vector<std::string> unfelt_of_file(const SweepFile& sweep, const Point& point) {
+    try {
+        return session::unfelt_keys(
+            parse_scenario(sweep.base_text, sweep.base_file, overrides_of(sweep, point)));
+    } catch (const ConfigError&) {
+        return {};
+    }
+}
+
+// Those of the axis that are the device's, or not.
+std::vector<std::string> keys_of(const Axis& axis, bool of_device) {
+    std::vector<std::string> keys;
+    std::copy_if(
+        axis.keys.begin(), axis.keys.end(), std::back_inserter(keys),
+        [of_device](const auto& key) { return key.starts_with(kDevicePrefix) == of_device; });
+    return keys;
+}
+
+void complain_of_axis(const SweepFile& sweep, const std::string& key, const char* tried) {
+    complain(fmt::format("{}: axis {}: cannot matter to this scenario ({} tried)", sweep.name, key,
+                         tried));
+}
+
+// At every value: of names none is like another.
+void name_unfelt_of_file(const SweepFile& sweep, const Point& point) {
+    for (const Axis& axis : sweep.axes) {
+        std::vector<std::string> keys = keys_of(axis, false);
+        for (const auto& values : axis.values) {
+            if (keys.empty()) {
+                break;
+            }
+            const auto there = unfelt_of_file(sweep, moved(point, axis, values));
+            std::erase_if(keys, [&there](const auto& key) { return !holds(there, key); });
+        }
+        for (const std::string& key : keys) {
+            complain_of_axis(sweep, key, "each value was");
+        }
+    }
+}
+
+// A point is tried first, and where it says so, both ends of the axis (a queue that is large enough
+// at one may not be at the other).
+void name_unfelt_of_device(const SweepFile& sweep, const Point& point) {
+    const bool any = std::any_of(sweep.axes.begin(), sweep.axes.end(),
+                                 [](const Axis& axis) { return !keys_of(axis, true).empty(); });
+    if (!any) {
         return;
     }
     const auto until = std::chrono::steady_clock::now() + kPatience;
-    const std::vector<std::string> unfelt = unfelt_by(sweep, some[0]);
+    const std::vector<std::string> unfelt = unfelt_by(sweep, point);
     for (const Axis& axis : sweep.axes) {
-        std::vector<std::string> named;
-        for (const std::string& key : axis.keys) {
-            if (of_device(key) && holds(unfelt, key.substr(kDevicePrefix.size()))) {
-                named.push_back(key);
-            }
-        }
-        if (named.empty()) {
+        std::vector<std::string> keys = keys_of(axis, true);
+        const auto keep = [&keys](const std::vector<std::string>& named) {
+            std::erase_if(keys, [&named](const std::string& key) {
+                return !holds(named, key.substr(kDevicePrefix.size()));
+            });
+        };
+        keep(unfelt);
+        if (keys.empty()) {
             continue;
         }
         if (std::chrono::steady_clock::now() > until) {
             return;
         }
-        const auto first = unfelt_by(sweep, moved(some[0], axis, axis.values.front()));
-        const auto last = unfelt_by(sweep, moved(some[0], axis, axis.values.back()));
-        for (const std::string& key : named) {
-            const std::string below = key.substr(kDevicePrefix.size());
-            if (holds(first, below) && holds(last, below)) {
-                complain(fmt::format(
-                    "{}: axis {}: cannot matter to this scenario (both its ends were tried)",
-                    sweep.name, key));
-            }
+        keep(unfelt_by(sweep, moved(point, axis, axis.values.front())));
+        keep(unfelt_by(sweep, moved(point, axis, axis.values.back())));
+        for (const std::string& key : keys) {
+            complain_of_axis(sweep, key, "both its ends were");
         }
+    }
+}
+
+// Axes that change nothing are named before hours are spent on them.
+void name_unfelt_axes(const SweepFile& sweep) {
+    for (const Point& point : some_points(sweep, 1)) {
+        name_unfelt_of_file(sweep, point);
+        name_unfelt_of_device(sweep, point);
     }
 }
 
@@ -186,6 +230,10 @@ int exit_code_of(const SweepOutcome& outcome, const std::string& store) {
         text += fmt::format(", {} left; the same command goes on", outcome.left);
     }
     print(text + "\n");
+    for (const AxisEffects::Unfelt& each : outcome.unfelt) {
+        complain(fmt::format("axis {}: changed nothing in {} points that were simulated now",
+                             each.axis, each.compared));
+    }
     if (!outcome.first_problem.empty()) {
         complain("first problem: " + outcome.first_problem);
     }

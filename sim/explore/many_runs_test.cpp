@@ -254,5 +254,30 @@ TEST(Schedulers, JobArraysAreCutToTheSitesLimit) {
     EXPECT_NE(call("sweep --show " + folder + "/results.db").text.find("28/28"), std::string::npos);
 }
 
+// Before hours are spent, where no simulation is needed to know; afterwards, of all others.
+TEST(Sweep, NamesAxesThatChangeNothing) {
+    const arch::base::TemporaryFolder folder;
+    const std::string file = folder.path() / "axes.yaml";
+    std::ofstream(file) << "scenario:\n"
+                           "  device: sapphire_rapids\n"
+                           "  workload: {gemm: {M: 64, K: 64, N: 64, a: int8, b: int8, c: int32}}\n"
+                           "  mapping: {amx: {threads: 2}}\n"
+                           "axes:\n"
+                           "  - {key: workload.gemm.M, values: [32, 64]}\n"
+                           "  - {key: mapping.amx.threads_n, values: [0, 2, 1]}\n"
+                           "  - {key: run.seed, values: [1, 2]}\n";
+    const Output output = arch::base::shell(kProgram + " sweep " + file + " --quiet --store " +
+                                            (folder.path() / "axes.db").string() + " 2>&1");
+    EXPECT_EQ(output.code, 0);
+    const auto says = [&](const std::string& text) {
+        return output.text.find(text) != output.text.npos;
+    };
+    EXPECT_TRUE(says("axis mapping.amx.threads_n: cannot matter to this scenario (each value was"));
+    EXPECT_TRUE(says("axis mapping.amx.threads_n: changed nothing in 12 points"));
+    EXPECT_TRUE(says("axis run.seed: changed nothing in 12 points")) << output.text;
+    EXPECT_FALSE(says("axis run.seed: cannot"));
+    EXPECT_FALSE(says("axis workload.gemm.M"));
+}
+
 }  // namespace
 }  // namespace tilesim::sim::explore

@@ -102,6 +102,7 @@ SweepOutcome run_sweep(const SweepFile& sweep, const std::vector<Point>& points,
     const InterruptGuard interrupt;
     WorkerPool pool(options.jobs);
     Keeper keeper(store);
+    AxisEffects effects(sweep);
     std::size_t next = 0;
     const auto fill = [&] {
         while (next < todo.size() && !pool.full() && !interrupt.requested()) {
@@ -118,6 +119,7 @@ SweepOutcome run_sweep(const SweepFile& sweep, const std::vector<Point>& points,
             const Simulated result = simulated(report);
             keeper.add(stored_point(sweep, *todo[report.id], result, model));
             count(outcome, result);
+            effects.add(*todo[report.id], result);
             progress.advance(result.good());
         }
         keeper.keep_when_due();
@@ -125,6 +127,7 @@ SweepOutcome run_sweep(const SweepFile& sweep, const std::vector<Point>& points,
     }
     keeper.keep();
     progress.finish();
+    outcome.unfelt = effects.unfelt();
     outcome.left = outcome.points - outcome.reused - outcome.ok - outcome.invalid - outcome.failed;
     return outcome;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/explore/axis_effects.hpp"
 #include "sim/explore/point.hpp"
 #include "sim/explore/store.hpp"
 
@@ -23,8 +24,9 @@ struct SweepOutcome {
     std::int64_t ok = 0;       // newly simulated
     std::int64_t invalid = 0;  // combinations that cannot be built
     std::int64_t failed = 0;
-    std::int64_t left = 0;      // not run: interrupted
-    std::string first_problem;  // of an invalid or failed point
+    std::int64_t left = 0;                    // not run: interrupted
+    std::string first_problem;                // of an invalid or failed point
+    std::vector<AxisEffects::Unfelt> unfelt;  // axes, by the points newly simulated
 };
 
 SweepOutcome run_sweep(const SweepFile& sweep, const std::vector<Point>& points, Store& store,

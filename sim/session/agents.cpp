@@ -137,6 +137,19 @@ Json details_of(const std::vector<Pair>& pairs, double time_ns) {
     return {{"agents", details}};
 }
 
+// A stream beside others has its keys there, not below `workload`.
+std::string of_stream(std::string text, std::string_view place) {
+    constexpr std::string_view kAlone = "workload.memory_stream.";
+    return text.starts_with(kAlone) ? text.replace(0, kAlone.size(), place) : text;
+}
+
+// As it stands in the file: keys of a device are relative to it.
+std::string key_of(const std::string& agent, const std::string& key) {
+    const bool of_file = key.starts_with("mapping.") || key.starts_with("workload.");
+    return fmt::format("agents.{}.{}{}", agent, of_file ? "" : "device.",
+                       of_stream(key, "stream."));
+}
+
 void add_parts(const TogetherOutcome& together, RunResult& result) {
     result.where = together.where;
     for (const AgentOutcome& agent : together.agents) {
@@ -147,11 +160,11 @@ void add_parts(const TogetherOutcome& together, RunResult& result) {
             result.busy.emplace_back(agent.name + "." + component, share);
         }
         for (const std::string& note : agent.result.notes) {
-            result.notes.push_back(agent.name + ": " + note);
+            result.notes.push_back(agent.name + ": " + of_stream(note, "stream."));
         }
         for (const std::string& key : agent.result.not_exercised) {
             if (!key.starts_with("memory.")) {
-                result.not_exercised.push_back(fmt::format("agents.{}.device.{}", agent.name, key));
+                result.not_exercised.push_back(key_of(agent.name, key));
             }
         }
         result.functional = agent.result.functional ? agent.result.functional : result.functional;
@@ -278,6 +291,14 @@ RunResult run_beside_traffic(const Scenario& scenario, arch::base::ProbeListener
     result.where.insert(result.where.begin(), together.where.begin(), together.where.end());
     result.busy.insert(result.busy.begin(), together.busy.begin(), together.busy.end());
     result.stream = requests.stream;
+    for (const std::string& note : requests.notes) {
+        result.notes.push_back(of_stream(note, "traffic."));
+    }
+    for (const std::string& key : requests.not_exercised) {
+        if (const std::string own = of_stream(key, "traffic."); own != key) {
+            result.not_exercised.push_back(own);
+        }
+    }
     if (requests.stream) {
         // Until its last write has left the memory's queues, too.
         auto& time = result.stream->time;

@@ -223,6 +223,18 @@ struct Prepared {
     }
 };
 
+// Keys of the file that cannot matter to the case; in words where the file says something there.
+void name_unfelt(const Case& given, const Prepared& prepared, RunResult& result) {
+    for (const workloads::UnfeltKey& each : prepared.dataflow->unfelt(prepared.a_case)) {
+        result.not_exercised.push_back(each.key);
+        const bool chosen = given.mapping.empty() && each.key.starts_with("mapping.");
+        if (each.stated && !chosen) {
+            result.notes.push_back(
+                fmt::format("{} changes nothing here: {}", each.key, each.reason));
+        }
+    }
+}
+
 RunResult over_before_it_began(const Case& a_case, const workloads::HostTimeOver& over) {
     RunResult result;
     result.device = a_case.device.name;
@@ -323,6 +335,7 @@ workloads::RunResult Session::run_whole(const Case& a_case, workloads::Runner& r
     const auto until = began_ + limits_of(a_case.run).wall;
     const Prepared prepared(a_case, until, alone, result);
     const std::unique_ptr<Job> job = prepared.dataflow->lower(prepared.a_case, result);
+    name_unfelt(a_case, prepared, result);
     for (const std::string& finding : result.findings) {
         complain("before the run: " + finding);
     }
@@ -339,6 +352,21 @@ std::string Session::lowered_text(const Case& a_case) {
             "this workload has no program to print; `tilesim run` says where its time goes");
     }
     return text;
+}
+
+std::vector<std::string> unfelt_keys(const Scenario& scenario) {
+    if (!scenario.agents.empty()) {
+        return {};
+    }
+    const Dataflow& dataflow = dataflow_of(scenario);
+    if (!dataflow.name().empty() && !dataflow.complete(scenario.mapping)) {
+        return {};
+    }
+    std::vector<std::string> keys;
+    for (workloads::UnfeltKey& each : dataflow.unfelt(scenario)) {
+        keys.push_back(std::move(each.key));
+    }
+    return keys;
 }
 
 workloads::RunResult run(const Scenario& scenario, arch::base::ProbeListener* listener,

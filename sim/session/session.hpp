@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "arch/base/probe.hpp"
 #include "arch/memory/controller/command_log.hpp"
@@ -46,6 +47,10 @@ class Session final : public workloads::Runner {
     arch::memory::controller::CommandLog* log_ = nullptr;
     HostClock::time_point began_ = HostClock::now();
 };
+
+// Keys of the mapping and the workload that cannot matter, as far as that is known without a
+// simulation: none of agents, and none where the mapping is still to be chosen.
+std::vector<std::string> unfelt_keys(const Scenario& scenario);
 
 // With provenance and host time. Once per process when the scenario needs simulation (SystemC
 // elaborates once).

@@ -110,16 +110,16 @@ void BlockWriter::first_decompression(const Address& n, std::int64_t n_count) {
 // A k step reads a slot of the ring while a later one, or one of the next block's first, goes into
 // a slot behind it.
 void BlockWriter::ring_steps(const AccumulatorBlock& block, bool interleaves_stores) {
-    const std::int64_t groups = block.k_tiles / problem_.slots;
-    const auto group = [&](const Address& first, bool last) {
-        for (std::int64_t slot = 0; slot < problem_.slots; ++slot) {
-            const bool ends = slot + 1 == problem_.slots;
+    const std::int64_t turns = block.k_tiles / problem_.slots;
+    const auto turn = [&](const Address& first, std::int64_t slots, bool last) {
+        for (std::int64_t slot = 0; slot < slots; ++slot) {
+            const bool ends = slot + 1 == slots;
             const std::int64_t to = slot + problem_.steps_ahead;
-            const std::int64_t round = to % problem_.slots;
+            const std::int64_t round = to % slots;
             Step step;
             step.k = first.plus(slot);
             step.b.base = slot * problem_.slot_bytes;
-            if (last && to >= problem_.slots) {
+            if (last && to >= slots) {
                 add_lines(block.n.plus(block.n_count), block.next_count, Address{}.plus(round),
                           round);
             } else {
@@ -128,9 +128,10 @@ void BlockWriter::ring_steps(const AccumulatorBlock& block, bool interleaves_sto
             products(block, step, interleaves_stores && ends && last);
         }
     };
-    loops_.loop("k", groups - 1,
-                [&](const Address& k) { group(scaled(k, problem_.slots, 0), false); });
-    group(Address{}.plus((groups - 1) * problem_.slots), true);
+    loops_.loop("k", turns - 1, [&](const Address& k) {
+        turn(scaled(k, problem_.slots, 0), problem_.slots, false);
+    });
+    turn(Address{}.plus((turns - 1) * problem_.slots), problem_.last_slots(), true);
 }
 
 void BlockWriter::add_prefetches(const AccumulatorBlock& block, const Step& step,

@@ -55,8 +55,10 @@ struct TileProblem {
                        const arch::amx::program::Address& k, std::int64_t line,
                        const arch::amx::program::Address& to)>
         decompress_line;
-    std::int64_t slots = 0;        // divides k_tiles
+    // A block's last turn takes the k steps that are left over, too, in slots behind the others.
+    std::int64_t slots = 0;
     std::int64_t steps_ahead = 1;  // less than slots
+    std::int64_t last_slots() const { return slots + k_tiles % slots; }
     std::int64_t slot_bytes = 0;
     // What is prefetched of the next block of columns: as much of each of its tiles.
     struct Next {

@@ -100,8 +100,10 @@ void AmxData::generate(std::uint64_t seed) {
     for (float& value : a_) {
         value = random_value(gemm_.a, map_.a_signed, state);
     }
+    // What VPMOVSXBD widens for products of bf16 has a sign.
+    const bool b_signed = map_.b_signed || gemm_.a != DataType::Int8;
     for (float& value : b_) {
-        value = random_value(gemm_.b, map_.b_signed, state);
+        value = random_value(gemm_.b, b_signed, state);
     }
     for (float& value : bias_) {
         value = random_value(DataType::F32, true, state);

@@ -17,6 +17,7 @@
 #include "workloads/amx/tiles/default_choice.hpp"
 #include "workloads/amx/tiles/kernel_text.hpp"
 #include "workloads/amx/tiles/mapping_problems.hpp"
+#include "workloads/amx/tiles/unfelt_keys.hpp"
 #include "workloads/keys.hpp"
 
 namespace tilesim::workloads::amx::tiles {
@@ -75,6 +76,10 @@ GemmProblem types_of(const Problem& problem) {
     return gemm_of(problem.get<ConvolutionProblem>());
 }
 
+void add_notes(RunResult& result, const std::vector<std::string>& sentences) {
+    result.notes.insert(result.notes.end(), sentences.begin(), sentences.end());
+}
+
 class AmxDataflow final : public Dataflow {
   public:
     std::string_view name() const override { return "amx"; }
@@ -123,6 +128,14 @@ class AmxDataflow final : public Dataflow {
         return refusals;
     }
 
+    std::vector<UnfeltKey> unfelt(const Case& a_case) const override {
+        const auto& map = a_case.mapping.get<AmxMapping>();
+        const auto* gemm = a_case.problem.find<GemmProblem>();
+        return gemm != nullptr ? unfelt_keys(*gemm, map, a_case.run.functional)
+                               : unfelt_keys(a_case.problem.get<ConvolutionProblem>(), map,
+                                             a_case.run.functional);
+    }
+
     Choice choose(const Case& a_case, Runner& runner) const override {
         return choose_mapping(*this, a_case, runner);
     }
@@ -134,10 +147,12 @@ class AmxDataflow final : public Dataflow {
         if (const auto* gemm = a_case.problem.find<GemmProblem>()) {
             work.lowered = tiles::lower(*gemm, work.mapping, a_case.run.seed);
             work.macs = gemm->macs() * repeat;
+            add_notes(result, replaced_sizes(*gemm, work.mapping));
         } else {
             const auto& convolution = a_case.problem.get<ConvolutionProblem>();
             work.lowered = tiles::lower(convolution, work.mapping);
             work.macs = convolution.macs() * repeat;
+            add_notes(result, replaced_sizes(convolution, work.mapping));
         }
         result.padding_waste = work.lowered.padding_waste;
         state_caches(work.lowered, work.mapping);
@@ -183,6 +198,11 @@ class AmxProgramDataflow final : public Dataflow {
         AmxWork work;
         work.lowered.programs = program.programs;
         work.mapping.data_in = program.data_in;
+        if (program.data_in == AmxMapping::DataIn::Registers) {
+            result.notes.emplace_back(
+                "workload.amx_program.data_in: what a program loads is in no register: l1 is "
+                "taken");
+        }
         work.mapping.threads = std::ssize(program.programs);
         for (auto& each : work.lowered.programs) {
             work.mapping.runs = std::max(work.mapping.runs, each.runs);

@@ -36,8 +36,7 @@ Opcode dot_of(const GemmProblem& gemm, const AmxMapping& map) {
 PostOperations post_of(const GemmProblem& gemm, const AmxMapping& map, const LoweredAmx& lowered) {
     PostOperations post;
     post.from_int32 = gemm.a == DataType::Int8;
-    const DataType plain = post.from_int32 ? DataType::Int32 : DataType::F32;
-    post.any = gemm.c != plain;
+    post.any = has_post_operations(gemm);
     post.relu = map.relu;
     post.to = gemm.c;
     post.scale = lowered.scale;
@@ -209,8 +208,7 @@ LoweredAmx lower(const ConvolutionProblem& conv, const AmxMapping& map) {
     Pages pages;
     const bool joined = map.output_rows == AmxMapping::OutputRows::Joined;
     const std::int64_t groups = joined ? 1 : conv.height;
-    GemmProblem gemm = gemm_of(conv);
-    gemm.m = joined ? conv.joined_rows() : conv.width;
+    const GemmProblem gemm = tap_shape(conv, map);
     l.k_tile = kRowBytes / stored_bytes(gemm.a);
     const std::int64_t k_tiles = ceil_div(gemm.k, l.k_tile);
     const std::int64_t pixel = k_tiles * kRowBytes;

@@ -81,6 +81,33 @@ TEST(AmxGemm, CacheBlocksRemaindersAndPrefetchGiveTheProduct) {
     expect_product(gemm(101, 401, 89), mapping);
 }
 
+// Two blocks of rows of two of columns, of one k tile: for each four zeros, four loads, products
+// and stores; the turns of two loops; ldtilecfg and tilerelease.
+TEST(AmxGemm, LoopsWithoutABodyAreNotThere) {
+    constexpr std::int64_t kInstructions = 4 * (4 + 4 + 4 + 4) + 4 + 2 + 2;
+    for (const auto outer : {AmxMapping::Outer::N, AmxMapping::Outer::M}) {
+        AmxMapping mapping;
+        mapping.outer = outer;
+        EXPECT_EQ(lower(gemm(64, 64, 64), mapping).programs[0].dynamic_instructions(),
+                  kInstructions);
+    }
+}
+
+TEST(AmxGemm, TheFirstColumnsAreApartWhereAIsPrefetchedWithThemOnly) {
+    AmxMapping mapping;
+    const auto instructions = [&] {
+        return lower(gemm(64, 128, 96), mapping).programs[0].dynamic_instructions();
+    };
+    const std::int64_t plain = instructions();
+    mapping.prefetch_a_once = true;
+    EXPECT_EQ(instructions(), plain);
+    mapping.prefetch_a = 1;
+    const std::int64_t once = instructions();
+    mapping.prefetch_a_once = false;
+    EXPECT_GT(instructions(), once);
+    EXPECT_GT(once, plain);
+}
+
 TEST(AmxGemm, ThreeBf16PartsEmulateF32) {
     for (const auto order : {AmxMapping::Order::Reference, AmxMapping::Order::KInnermost}) {
         const LoweredAmx lowered =

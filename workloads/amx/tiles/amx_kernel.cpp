@@ -152,7 +152,8 @@ class Generator {
                            body(inner);
                        });
             };
-            const std::int64_t apart = map_.prefetch_a_once ? std::min(n_tiles, map_.n_acc) : 0;
+            const bool once = map_.prefetch_a_once && map_.prefetch_a > 0;
+            const std::int64_t apart = once ? std::min(n_tiles, map_.n_acc) : 0;
             if (apart > 0) {
                 from(n, apart, 0, true);
             }
@@ -169,10 +170,9 @@ class Generator {
                        body(inner);
                    });
         };
+        const bool prepares = problem_.prepare_columns != nullptr;
         const auto prepare = [&](const AccumulatorBlock& inner) {
-            if (problem_.prepare_columns) {
-                problem_.prepare_columns(program_, inner.n, inner.n_count);
-            }
+            problem_.prepare_columns(program_, inner.n, inner.n_count);
         };
         // Post-operations among products need the products written out: the inner loop at least.
         const auto written_out = [&](const std::function<void()>& body) {
@@ -193,14 +193,18 @@ class Generator {
         }
         if (map_.outer == AmxMapping::Outer::N) {
             columns([&](const AccumulatorBlock& outer) {
-                prepare(outer);
+                if (prepares) {
+                    prepare(outer);
+                }
                 written_out([&] {
                     rows(outer, [&](const AccumulatorBlock& inner) { writer_.write(inner); });
                 });
             });
             return;
         }
-        columns(prepare);
+        if (prepares) {
+            columns(prepare);
+        }
         rows(block, [&](const AccumulatorBlock& outer) {
             written_out([&] {
                 columns([&](AccumulatorBlock inner) {

@@ -111,8 +111,8 @@ void read_amx_mapping(arch::base::config::Node& node, AmxMapping& map) {
                   "post-operations: after their block, or among the next one's products");
     node.optional("relu", map.relu,
                   "negative results become zero, where there are post-operations");
-    node.optional("a_signed", map.a_signed, "int8 A is signed");
-    node.optional("b_signed", map.b_signed, "int8 B is signed");
+    node.optional("a_signed", map.a_signed, "A is signed in products of int8");
+    node.optional("b_signed", map.b_signed, "B is signed in products of int8");
     node.optional("repeat", map.repeat, {1, 100'000}, "times the product is computed");
     node.optional("runs", map.runs, {1, 1000},
                   "runs of the whole, one after the other: the last one counts");
@@ -123,6 +123,10 @@ bool decompresses(const GemmProblem& gemm, const Map& map) {
     return map.b_layout == Map::BLayout::Sparse ||
            (gemm.a == DataType::Bf16 && gemm.b == DataType::Int8) ||
            (gemm.a == DataType::Int8 && gemm.b == DataType::Int4);
+}
+
+bool has_post_operations(const GemmProblem& gemm) {
+    return gemm.c != (gemm.a == DataType::Int8 ? DataType::Int32 : DataType::F32);
 }
 
 std::int64_t registers_of(const Map& map) {

@@ -81,6 +81,9 @@ std::int64_t shares_of_n(const GemmProblem& gemm, const AmxMapping& mapping);
 // B is decompressed at run time: sparse weights, and int8 ones of a product of bf16.
 bool decompresses(const GemmProblem& gemm, const AmxMapping& mapping);
 
+// C is not what products are added up in: each result is scaled, moved or converted on its way.
+bool has_post_operations(const GemmProblem& gemm);
+
 // Tile registers a block of accumulators needs with the mapping's loop order.
 std::int64_t registers_of(const AmxMapping& mapping);
 std::string name_of(AmxMapping::Order order);

@@ -52,13 +52,14 @@ RelayoutProblem source_of(const TileProblem& p, const GemmProblem& gemm, const A
     return relayout;
 }
 
-// k steps of a ring that goes round a whole number of times.
+// k steps of a ring whose last turn is the shortest there can be.
 std::int64_t ring_slots(std::int64_t k_tiles, std::int64_t steps_ahead) {
-    std::int64_t slots = steps_ahead + 1;
-    while (k_tiles % slots != 0) {
-        ++slots;
+    const auto last = [k_tiles](std::int64_t slots) { return slots + k_tiles % slots; };
+    std::int64_t best = steps_ahead + 1;
+    for (std::int64_t slots = best; slots <= std::min(2 * steps_ahead + 1, k_tiles); ++slots) {
+        best = last(slots) <= last(best) ? slots : best;
     }
-    return slots;
+    return best;
 }
 
 // The panel: all columns of the thread, those of a block, or a ring of k steps of them.
@@ -71,7 +72,7 @@ void take_panel(TileProblem& p, RelayoutProblem& relayout, const AmxMapping& map
         p.steps_ahead = std::min(map.decompress_steps, p.k_tiles - 1);
         p.slots = ring_slots(p.k_tiles, p.steps_ahead);
         p.slot_bytes = map.n_acc * kTileBytes;
-        bytes = p.slots * p.slot_bytes;
+        bytes = p.last_slots() * p.slot_bytes;
     }
     p.b = relayout.packed = pages.take("panel" + std::to_string(t), bytes);
     p.b_block = relayout.packed_block = whole ? p.b_n : 0;

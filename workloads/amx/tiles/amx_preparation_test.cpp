@@ -96,6 +96,12 @@ TEST(AmxPreparation, Int4WeightsOfInt8GiveTheProduct) {
     expect_product(nibbles(70, 130, 90, DataType::F32), mapping);
 }
 
+TEST(AmxPreparation, Int8WeightsOfBf16HaveASignWhateverTheMappingSays) {
+    AmxMapping mapping;
+    mapping.b_signed = false;
+    expect_product(narrow(29, 70, 40), mapping);
+}
+
 // Half the bytes, and for two lines one load, one shift, two masks and two stores.
 TEST(AmxPreparation, TwoLinesOfInt4WeightsComeFromOne) {
     AmxMapping mapping;
@@ -156,8 +162,8 @@ TEST(AmxPreparation, SparseWeightsGiveTheProductDecompressedAmongProducts) {
         for (const std::int64_t steps : {1, 2, 3, 9}) {
             mapping.decompress_steps = steps;
             expect_product(gemm(32, 330, 217), mapping);  // six k tiles: a ring of two, three, six
-            expect_product(gemm(32, 520, 217), mapping);  // nine: of three, or all
-            expect_product(gemm(32, 450, 30), mapping);   // seven: of all
+            expect_product(gemm(32, 520, 217), mapping);  // nine: of three, three, four
+            expect_product(gemm(32, 450, 30), mapping);   // seven: of two, three, six
         }
     }
 }
@@ -197,6 +203,27 @@ TEST(AmxPreparation, DecompressionStandsAmongTheProductsOfTheStepBefore) {
     EXPECT_EQ(fast.counters.tile_loads, slow.counters.tile_loads);
     EXPECT_LT(fast.cycles * 4, slow.cycles * 3);
     EXPECT_EQ(among.warm.front().bytes, 2 * 2 * 1024);  // the ring: two k steps of two tiles
+}
+
+// One more or one less k tile is about as much more or less work, be they prime in number.
+TEST(AmxPreparation, ARingStaysSmallWhateverTheNumberOfKTilesIs) {
+    AmxMapping mapping;
+    mapping.decompress = AmxMapping::Decompress::Interleaved;
+    constexpr std::int64_t kSlot = 2 * 1024;  // two tiles
+    const auto ring = [&mapping](std::int64_t k_tiles) {
+        return lower(narrow(32, 32 * k_tiles, 128), mapping).warm.front().bytes / kSlot;
+    };
+    EXPECT_EQ(ring(30), 2);
+    EXPECT_EQ(ring(31), 3);  // the last turn is of three
+    const auto cycles = [&mapping](std::int64_t k_tiles) {
+        return run(lower(narrow(32, 32 * k_tiles, 128), mapping), nullptr).cycles;
+    };
+    EXPECT_LT(cycles(30), cycles(31));
+    EXPECT_LT(cycles(31), cycles(32));
+    mapping.decompress_steps = 3;
+    EXPECT_EQ(ring(30), 5);
+    EXPECT_EQ(ring(31), 6);  // five turns of five, and one of six
+    EXPECT_EQ(ring(4), 4);
 }
 
 TEST(AmxPreparation, SaysWhyCompressedWeightsCannotRun) {

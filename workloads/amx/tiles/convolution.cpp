@@ -16,6 +16,13 @@ GemmProblem gemm_of(const ConvolutionProblem& conv) {
     return gemm;
 }
 
+GemmProblem tap_shape(const ConvolutionProblem& conv, const AmxMapping& map) {
+    const bool joined = map.output_rows == AmxMapping::OutputRows::Joined;
+    GemmProblem gemm = gemm_of(conv);
+    gemm.m = joined ? conv.joined_rows() : conv.width;
+    return gemm;
+}
+
 GemmProblem shared_shape(const ConvolutionProblem& conv, const AmxMapping& map) {
     GemmProblem gemm = gemm_of(conv);
     const std::int64_t width = map.m_acc * arch::amx::program::kMaxRows;

@@ -31,6 +31,8 @@ struct ConvolutionProblem {
 
 // The product of one output row and one filter tap.
 GemmProblem gemm_of(const ConvolutionProblem& convolution);
+// That of one tap for an output row, or for all of them where they are joined.
+GemmProblem tap_shape(const ConvolutionProblem& convolution, const AmxMapping& mapping);
 // What threads share out: a convolution's joined rows, or a block of accumulators' for each of its
 // output rows, which stay whole.
 GemmProblem shared_shape(const ConvolutionProblem& convolution, const AmxMapping& mapping);

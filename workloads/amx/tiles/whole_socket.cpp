@@ -73,11 +73,9 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
     map.partition = AmxMapping::Partition::MN;
     map.threads = std::min(socket.cores,
                            ceil_div(gemm.m, m_acc * kMaxRows) * ceil_div(gemm.n, n_acc * kMaxRows));
-    const bool plain =
-        gemm.a == DataType::Int8 ? gemm.c == DataType::Int32 : gemm.c == DataType::F32;
     const bool compressed = decompresses(gemm, map);
     map.kc =
-        plain && !compressed
+        !has_post_operations(gemm) && !compressed
             ? part_of(gemm.k,
                       k_bytes_of(gemm, map, socket.caches.l2.size.count() / 2) / bytes_of(gemm.a),
                       k_tile_of(gemm))

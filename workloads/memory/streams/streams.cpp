@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "arch/base/clock.hpp"
+#include "arch/base/limit.hpp"
 #include "arch/memory/traffic/stream_driver.hpp"
 #include "workloads/attribution.hpp"
 #include "workloads/paths.hpp"
@@ -110,6 +111,27 @@ class StreamDataflow final : public Dataflow {
     }
     Mapping read(Node&) const override { return {}; }
     Json describe(const Mapping&) const override { return Json::object(); }
+    std::vector<UnfeltKey> unfelt(const Case& a_case) const override {
+        using Pattern = StreamConfig::Pattern;
+        const auto& stream = a_case.problem.get<StreamConfig>();
+        UnfeltKeys<StreamConfig> keys("workload.memory_stream.", stream);
+        if (!stream.trace.empty()) {
+            return {};
+        }
+        if (stream.pattern != Pattern::Strided) {
+            keys.add("stride", &StreamConfig::stride, "it is for pattern: strided");
+        }
+        // The places of random requests are spread over all of it.
+        const std::int64_t step =
+            stream.pattern == Pattern::Strided ? stream.stride.count() : stream.granule.count();
+        const std::int64_t last = (stream.requests - 1) * step;
+        if (stream.pattern != Pattern::Random &&
+            arch::base::spares(stream.range.count(), last + 1)) {
+            keys.add("range", &StreamConfig::range,
+                     fmt::format("the last request is at {} of it", last));
+        }
+        return keys.take();
+    }
     std::unique_ptr<Job> lower(const Case& a_case, RunResult&) const override {
         return std::make_unique<StreamJob>(a_case);
     }

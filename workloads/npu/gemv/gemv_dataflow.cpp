@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "arch/base/limit.hpp"
+#include "arch/base/units.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 #include "workloads/default_mapping.hpp"
 #include "workloads/gemm.hpp"
@@ -80,6 +82,26 @@ class Gemv final : public ProductDataflow<GemvMapping> {
                    ? std::vector<Refusal>{}
                    : refused(problems_of(problem_of(a_case.problem), given(a_case).keys,
                                          a_case.device.get<NpuConfig>()));
+    }
+
+    std::vector<UnfeltKey> unfelt(const Case& a_case) const override {
+        const GemvMapping& map = given(a_case).keys;
+        const GemvShape shape =
+            shape_of(problem_of(a_case.problem), map, a_case.device.get<NpuConfig>());
+        const std::int64_t tasks = arch::base::ceil_div(shape.steps, shape.reach);
+        UnfeltKeys<GemvMapping> keys("mapping.gemv.", map);
+        if (map.direct()) {
+            keys.add("panels", &GemvMapping::panels, "they are for path: memory_tile");
+        }
+        if (tasks == 1 || arch::base::spares(map.in_flight, tasks)) {
+            keys.add("in_flight", &GemvMapping::in_flight,
+                     fmt::format("a shim has {} reach{} to move", tasks, tasks == 1 ? "" : "es"));
+        }
+        if (arch::base::spares(map.reach, shape.steps)) {
+            keys.add("reach", &GemvMapping::reach,
+                     fmt::format("there are {} steps to move", shape.steps));
+        }
+        return keys.take();
     }
 
     std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const override {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "arch/base/limit.hpp"
+#include "arch/base/units.hpp"
 #include "arch/npu/core/stream_kernel_timing.hpp"
 #include "workloads/attribution.hpp"
 #include "workloads/default_mapping.hpp"
@@ -105,6 +106,25 @@ class Gotoblas final : public ProductDataflow<GotoblasMapping> {
         const auto& gemm = a_case.problem.get<GemmProblem>();
         const auto& config = a_case.device.get<NpuConfig>();
         return refused(problems_of(gemm, keys_for(a_case), config));
+    }
+
+    std::vector<UnfeltKey> unfelt(const Case& a_case) const override {
+        const auto& gemm = a_case.problem.get<GemmProblem>();
+        const GotoblasMapping& map = given(a_case).keys;
+        UnfeltKeys<GotoblasMapping> keys("mapping.gotoblas.", map);
+        const auto whole = [&keys, &map](const char* key, std::int64_t GotoblasMapping::*block,
+                                         std::int64_t size) {
+            if (arch::base::spares(map.*block, size)) {
+                keys.add(key, block, fmt::format("one block holds all {}", size));
+            }
+        };
+        whole("m_c", &GotoblasMapping::m_c, arch::base::ceil_div(gemm.m, map.m_r) * map.m_r);
+        whole("n_c", &GotoblasMapping::n_c, arch::base::ceil_div(gemm.n, map.n_r) * map.n_r);
+        whole("k_c", &GotoblasMapping::k_c, gemm.k);
+        UnfeltKeys<GemmProblem> of_problem("workload.gemm.", gemm);
+        of_problem.add("b_layout", &GemmProblem::b_column_major,
+                       "B is packed beforehand, however it lies");
+        return together(keys.take(), of_problem.take());
     }
 
     std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const override {

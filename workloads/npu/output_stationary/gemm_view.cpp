@@ -49,4 +49,10 @@ PaddedGemm padded(const GemmView& view, const arch::npu::NpuConfig& config) {
             to(view.problem.n, view.map.n_ct * view.map.columns_of(config))};
 }
 
+std::int64_t output_tiles(const GemmView& view, const arch::npu::NpuConfig& config) {
+    const PaddedGemm size = padded(view, config);
+    return size.m / (view.map.m_ct * view.map.rows_of(config)) *
+           (size.n / (view.map.n_ct * view.map.columns_of(config)));
+}
+
 }  // namespace tilesim::workloads::npu::output_stationary

@@ -47,5 +47,7 @@ struct PaddedGemm {
     std::int64_t m = 0, k = 0, n = 0;
 };
 PaddedGemm padded(const GemmView& view, const arch::npu::NpuConfig& config);
+// Of a core, one after the other.
+std::int64_t output_tiles(const GemmView& view, const arch::npu::NpuConfig& config);
 
 }  // namespace tilesim::workloads::npu::output_stationary

@@ -31,8 +31,7 @@ LoweredGemm sized(const GemmView& view, const NpuConfig& config) {
     lowered.m = view.transposed ? size.n : size.m;
     lowered.k = size.k;
     lowered.n = view.transposed ? size.m : size.n;
-    lowered.output_tiles = size.m / (view.map.m_ct * lowered.shape.rows) *
-                           (size.n / (view.map.n_ct * lowered.shape.columns));
+    lowered.output_tiles = output_tiles(view, config);
     lowered.calls_per_tile = size.k / view.map.k_ct;
     return lowered;
 }

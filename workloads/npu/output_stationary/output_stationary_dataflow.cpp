@@ -5,11 +5,13 @@
 #include <memory>
 #include <utility>
 
+#include "arch/base/limit.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 #include "workloads/default_mapping.hpp"
 #include "workloads/npu/gemm_data.hpp"
 #include "workloads/npu/npu_machine.hpp"
 #include "workloads/npu/output_stationary/bounds.hpp"
+#include "workloads/npu/output_stationary/gemm_view.hpp"
 #include "workloads/npu/output_stationary/mapping_problems.hpp"
 #include "workloads/npu/output_stationary/mapping_search.hpp"
 #include "workloads/npu/output_stationary/output_stationary.hpp"
@@ -69,6 +71,26 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
         }
         return a_case.mapping.empty() ? std::vector<Refusal>{}
                                       : refused(problems_of(gemm, given(a_case).keys, config));
+    }
+
+    std::vector<UnfeltKey> unfelt(const Case& a_case) const override {
+        using Map = OutputStationaryMapping;
+        const Map& map = given(a_case).keys;
+        UnfeltKeys<Map> keys("mapping.output_stationary.", map);
+        if (!map.sums_apart) {
+            keys.add("cast_lanes", &Map::cast_lanes, "it is for sums: f32");
+        }
+        const std::int64_t tiles = output_tiles(view_of(a_case.problem.get<GemmProblem>(), map),
+                                                a_case.device.get<NpuConfig>());
+        if (tiles == 1 || arch::base::spares(map.in_flight, tiles)) {
+            keys.add("in_flight", &Map::in_flight,
+                     fmt::format("a core has {} output tile{}", tiles, tiles == 1 ? "" : "s"));
+        }
+        if (tiles == 1) {
+            keys.add("shim_bds", &Map::shim_bds,
+                     "descriptors for one output tile are written once");
+        }
+        return keys.take();
     }
 
     std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const override {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -118,6 +119,25 @@ class OffloadDataflow final : public Dataflow {
         return refusals;
     }
 
+    // Those of the products' mapping that matter to none of them.
+    std::vector<UnfeltKey> unfelt(const Case& a_case) const override {
+        const Offload offload = offload_of(a_case.mapping);
+        std::optional<std::vector<UnfeltKey>> keys;
+        for (const Case& one : products_of(a_case, offload)) {
+            std::vector<UnfeltKey> more = inner().unfelt(one);
+            if (keys) {
+                std::erase_if(*keys, [&more](const UnfeltKey& key) {
+                    return std::none_of(more.begin(), more.end(), [&key](const UnfeltKey& other) {
+                        return other.key == key.key;
+                    });
+                });
+            } else {
+                keys = std::move(more);
+            }
+        }
+        return keys.value_or(std::vector<UnfeltKey>{});
+    }
+
     std::unique_ptr<Job> lower(const Case& a_case, RunResult&) const override {
         const auto& training = a_case.problem.get<TrainingWorkload>();
         Offload offload = offload_of(a_case.mapping);
@@ -134,16 +154,23 @@ class OffloadDataflow final : public Dataflow {
         return &mapping.dataflow() == this ? mapping.get<Offload>() : Offload{{}, mapping};
     }
 
+    // What the array runs, each by itself.
+    static std::vector<Case> products_of(const Case& a_case, const Offload& offload) {
+        std::vector<Case> products;
+        for (const TrainingOperator& each : operators_of(a_case.problem.get<TrainingWorkload>())) {
+            if (each.product) {
+                Case& one = products.emplace_back(a_case);
+                one.problem = {gemm_kind(), gemm_of(*each.product, offload.keys)};
+                one.mapping = offload.products;
+            }
+        }
+        return products;
+    }
+
     static void check_products(const Case& a_case, const Offload& offload,
                                std::vector<Refusal>& refusals) {
         std::set<std::string> said;  // most problems are the same for every product
-        for (const TrainingOperator& each : operators_of(a_case.problem.get<TrainingWorkload>())) {
-            if (!each.product) {
-                continue;
-            }
-            Case one = a_case;
-            one.problem = {gemm_kind(), gemm_of(*each.product, offload.keys)};
-            one.mapping = offload.products;
+        for (const Case& one : products_of(a_case, offload)) {
             for (Refusal& refusal : inner().refusals(one)) {
                 if (said.insert(refusal.reason).second) {
                     refusals.push_back(std::move(refusal));

@@ -163,6 +163,10 @@ class PlacementDataflow : public Dataflow {
         return a_case.mapping.empty() ? std::vector<Refusal>{} : misfits(a_case);
     }
 
+    std::vector<UnfeltKey> unfelt(const Case& a_case) const override {
+        return unfelt_keys(a_case.mapping);
+    }
+
     std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const override {
         const Product product = product_of(a_case.problem);
         PimPlacement placement = placement_of(a_case, product.gemv, product.vectors);
@@ -327,6 +331,18 @@ std::vector<Candidate> Pimnast::candidates(const Case& a_case) const {
 }
 
 }  // namespace
+
+std::vector<UnfeltKey> unfelt_keys(const Mapping& mapping) {
+    if (mapping.empty()) {
+        return {};
+    }
+    const auto& given = mapping.get<PimMapping>();
+    UnfeltKeys<PimMapping> keys(fmt::format("mapping.{}.", mapping.dataflow().name()), given);
+    if (given.phases == 1) {
+        keys.add("between", &PimMapping::between, "phases: 1 leaves no time between two");
+    }
+    return keys.take();
+}
 
 PimPlacement placement_of(const Case& a_case, const GemvProblem& gemv, std::int64_t vectors) {
     return place(gemv, a_case.mapping.empty() ? PimMapping{} : a_case.mapping.get<PimMapping>(),

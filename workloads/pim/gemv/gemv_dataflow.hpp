@@ -11,6 +11,9 @@ const Dataflow& column_major_dataflow();
 // Refused: rows spread over the banks, whose partial sums nobody could add.
 const Dataflow& row_major_dataflow();
 
+// Keys of a mapping of these, given or not, that cannot matter whatever the product is.
+std::vector<UnfeltKey> unfelt_keys(const Mapping& mapping);
+
 // The placement of a product under the case's mapping, or the default one.
 PimPlacement placement_of(const Case& a_case, const GemvProblem& gemv, std::int64_t vectors = 1);
 

@@ -27,9 +27,9 @@ void read_tile(Node& node, PimMapping& mapping) {
                        : mapping.tile_rows == PimMapping::kLanes
                            ? "lanes"
                            : std::to_string(mapping.tile_rows);
-    node.optional(
-        "tile_rows", rows,
-        "rows of a tile: auto (the most without padding), lanes (of a word), or a number");
+    node.optional("tile_rows", rows,
+                  "rows of a tile: auto (the most that pad no further than one row does), lanes "
+                  "(of a word), or a number");
     const auto parsed = arch::base::config::parse_integer(rows);
     const auto* number = std::get_if<std::int64_t>(&parsed);
     const bool given = number != nullptr && *number >= 1 &&

@@ -61,7 +61,8 @@ bool fits(const GemvProblem& gemv, const PimMapping& mapping, std::int64_t m, st
            (pim.sums == 0 || held_sums(gemv, m, pim) * sets <= pim.sums);
 }
 
-// The first column vector, halved until M divides evenly and its registers fit; 1 at last.
+// The first column vector, halved until M divides evenly and its registers fit; 1 at last. An M
+// that is padded for tiles of one row, too, is taken as it is then.
 std::int64_t tile_rows(const GemvProblem& gemv, const PimMapping& mapping, std::int64_t banks,
                        const PimConfig& pim) {
     const std::int64_t elements = elements_of_unit(gemv, pim);
@@ -82,8 +83,9 @@ std::int64_t tile_rows(const GemvProblem& gemv, const PimMapping& mapping, std::
         }
         return m;
     }
+    const std::int64_t rows = ceil_div(gemv.m, banks) * banks;
     for (std::int64_t m = elements; m > 1; m /= 2) {
-        if (gemv.m % (banks * m) == 0 && fits(gemv, mapping, m, elements, pim)) {
+        if (rows % (banks * m) == 0 && fits(gemv, mapping, m, elements, pim)) {
             return m;
         }
     }

@@ -25,7 +25,7 @@ struct PimMapping {
     std::int64_t input_registers = 8;
     std::int64_t cr_degree = 0;  // row blocks of a pass; 0: as many as fit
     std::int64_t split_k = 1;    // parts of K, each on its share of the channels
-    // Rows of a tile; 0: the most without padding, kLanes: as many as a word has lanes.
+    // Rows of a tile; 0: the most that pad no further than one does, kLanes: a word's lanes.
     static constexpr std::int64_t kLanes = -1;
     std::int64_t tile_rows = 0;
     enum class Walk { ColumnRow, RowColumn, Column } walk = Walk::ColumnRow;

@@ -100,8 +100,9 @@ TEST(PimPlacement, RefusesWithTheReason) {
 
 TEST(PimPlacement, UnevenRowsArePaddedAndSaidSo) {
     const PimPlacement p = place({1000, 768}, {}, lpddr(), {});
-    EXPECT_EQ(p.m, 1);
     EXPECT_EQ(p.padded_m, 1024);
+    EXPECT_EQ(p.m, 8);  // as for 1024 rows: tiles of one row are padded as far
+    EXPECT_EQ(place({1100, 768}, {}, lpddr(), {}).m, 1);  // nine for a bank
     ASSERT_FALSE(p.notes.empty());
     EXPECT_NE(p.notes[0].find("padded to 1024"), std::string::npos);
 }

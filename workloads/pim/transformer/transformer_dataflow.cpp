@@ -27,6 +27,14 @@ class ModelDataflow final : public Dataflow {
     }
     Mapping read(Node&) const override { return {}; }
     Json describe(const Mapping&) const override { return Json::object(); }
+    std::vector<UnfeltKey> unfelt(const Case& a_case) const override {
+        const auto& workload = a_case.problem.get<ModelWorkload>();
+        UnfeltKeys<Places> places("workload.place.", workload.places);
+        if (workload.model.experts == 1) {
+            places.add("router", &Places::router, "the model has no experts to choose from");
+        }
+        return together(gemv::unfelt_keys(a_case.mapping), places.take());
+    }
     std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const override {
         if (!a_case.mapping.empty()) {
             result.mapping = a_case.mapping.dataflow().describe(a_case.mapping);
