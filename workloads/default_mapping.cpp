@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kLookedAt = 400;
 constexpr double kTried = 8;
 constexpr double kVariantsTried = 3;
-constexpr std::size_t kRivalsTried = 4;
+constexpr double kRivalsTried = 4;
 constexpr double kOpen = 0.02;  // of what a sampled run takes
 constexpr double kDecided = 2;
 
@@ -102,11 +102,13 @@ class Trials {
             return to_beat_ns_ == 0 || first.time_ns < to_beat_ns_;
         }
         const double most_ns = first.time_ns + first.open_ns;
-        most = std::min(most, tried_.size());
         least_ns_ = to_beat_ns_;
-        for (std::size_t i = 0; i < most; ++i) {
-            if (tried_[i].time_ns - tried_[i].open_ns < most_ns) {
-                note_whole(tried_[i].mapping);
+        for (const Trial& trial : tried_) {
+            if (trial.open_ns == 0) {
+                take(trial.mapping, trial.time_ns);
+            } else if (most > 0 && trial.time_ns - trial.open_ns < most_ns) {
+                note_whole(trial.mapping);
+                --most;
             }
         }
         return to_beat_ns_ == 0 || least_ns_ < to_beat_ns_;
@@ -227,7 +229,8 @@ std::optional<Choice> faster_of(const Dataflow& rival, const Choice& choice, con
                                 Runner& runner) {
     const std::vector<Candidate> candidates = rival.candidates(a_case);
     Trials trials(a_case, runner, choice.time_ns);
-    trials.run(promising_of(candidates, kLookedAt), [] { return kRivalsTried; });
+    trials.run(promising_of(candidates, kLookedAt),
+               [&] { return rounded(trials.times_as_many() * kRivalsTried); });
     if (!trials.decide(rounded(trials.times_as_many() * kDecided))) {
         return std::nullopt;
     }

@@ -98,6 +98,25 @@ TEST(DefaultMapping, WhereATrialTakesMoreEventsASmallProductGetsFewer) {
     EXPECT_EQ(tries(1'000'000), 8);
 }
 
+// Four of a rival's mappings, or five times as many where the product is small.
+TEST(DefaultMapping, ASmallProductTriesMoreOfARival) {
+    std::map<int, Times::Time> times;
+    for (int i = 1; i <= 100; ++i) {
+        times[i] = {1000.0 + i, 1, 1000};
+    }
+    const CountedNumbers rival(100);
+    const Choice choice{{rival, 0}, "", 100};
+    const auto tries = [&](std::int64_t size) {
+        Times runner(times);
+        Case a_case;
+        a_case.problem = {gemm_kind(), GemmProblem{size, size, size}};
+        EXPECT_FALSE(faster_of(rival, choice, a_case, runner));
+        return runner.sampled;
+    };
+    EXPECT_EQ(tries(64), 20);
+    EXPECT_EQ(tries(2048), 4);
+}
+
 TEST(DefaultMapping, AChoiceEndsWithTheHostsTime) {
     Times times({{1, {1000, 1, 1000}}, {2, {900, 1, 900}}});
     Case a_case;
@@ -122,6 +141,15 @@ TEST(DefaultMapping, WhatIsKnownWellEnoughIsNotSimulatedAgain) {
     Times times({{1, {1000, 1, 1100}}, {2, {1005, 5, 1000}}});
     EXPECT_EQ(chosen(2, times), 1);
     EXPECT_TRUE(times.whole.empty());
+}
+
+// What sampled runs are more promising by, whole runs do not keep.
+TEST(DefaultMapping, WhatWasSimulatedWholeCompetesBeyondThoseDecided) {
+    std::map<int, Times::Time> times{
+        {1, {1000, 5, 1100}}, {2, {1001, 5, 1100}}, {3, {1002, 5, 1100}}, {4, {1040, 0, 1040}}};
+    Times runner(times);
+    EXPECT_EQ(chosen(4, runner), 4);
+    EXPECT_EQ(runner.whole, (std::set<int>{1, 2}));
 }
 
 TEST(DefaultMapping, ARivalWinsByAWholeRunOnly) {

@@ -29,6 +29,19 @@ TileCandidate evaluated(const SearchContext& at, const OutputStationaryMapping& 
     return {map, bounds, expected_ns(at, map, bounds), least_ns(at, map, bounds)};
 }
 
+// With descriptors of an output tile, and of a row of blocks where that is expected to be faster: a
+// product of a few rounds waits for its descriptors more than for anything a tile changes.
+void add_reaches(std::vector<TileCandidate>& candidates, const SearchContext& at,
+                 OutputStationaryMapping map) {
+    const double tile_ns = candidates.emplace_back(evaluated(at, map)).expected_ns;
+    map.reach = OutputStationaryMapping::Reach::BlockRow;
+    if (problems_of(at.problem, map, at.config).empty()) {
+        if (TileCandidate row = evaluated(at, map); row.expected_ns < tile_ns) {
+            candidates.push_back(std::move(row));
+        }
+    }
+}
+
 // Every block length along K, C single- and double-buffered, of one core tile.
 void add_core_tile(std::vector<TileCandidate>& candidates, const SearchContext& at,
                    OutputStationaryMapping map) {
@@ -45,7 +58,7 @@ void add_core_tile(std::vector<TileCandidate>& candidates, const SearchContext& 
                 }
                 continue;
             }
-            candidates.push_back(evaluated(at, map));
+            add_reaches(candidates, at, map);
         }
     }
 }

@@ -60,6 +60,27 @@ TEST(MappingSearch, EveryCandidateFitsAndNoTileIsPaddingAlone) {
     }
 }
 
+// Rows of blocks beside output tiles, where they have fewer descriptors to wait for.
+TEST(MappingSearch, RowsOfBlocksAreCandidatesWhereTheyAreExpectedToBeFaster) {
+    using Reach = OutputStationaryMapping::Reach;
+    const auto list = candidates("xdna", gemm(512, 416, 512, DataType::Int8, DataType::Int8));
+    std::size_t rows = 0;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        if (list[i].mapping.reach == Reach::BlockRow) {
+            ASSERT_GT(i, 0U);
+            const OutputStationaryMapping& row = list[i].mapping;
+            const OutputStationaryMapping& tile = list[i - 1].mapping;
+            EXPECT_EQ(tile.reach, Reach::OutputTile);
+            EXPECT_TRUE(std::tie(row.m_ct, row.k_ct, row.n_ct, row.k_mt, row.c_buffers) ==
+                        std::tie(tile.m_ct, tile.k_ct, tile.n_ct, tile.k_mt, tile.c_buffers));
+            EXPECT_LT(list[i].expected_ns, list[i - 1].expected_ns);
+            ++rows;
+        }
+    }
+    EXPECT_GT(rows, 0U);
+    EXPECT_LT(rows, list.size() / 2);
+}
+
 // On a part of the array blocks may be as long as K besides.
 TEST(MappingSearch, VariantsFitAndDifferInOneKeyOrItsTile) {
     const GemmProblem problem = gemm(512, 864, 1152, DataType::Int8, DataType::Int8);
