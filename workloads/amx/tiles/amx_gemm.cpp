@@ -36,8 +36,7 @@ Opcode dot_of(const GemmProblem& gemm, const AmxMapping& map) {
 PostOperations post_of(const GemmProblem& gemm, const AmxMapping& map, const LoweredAmx& lowered) {
     PostOperations post;
     post.from_int32 = gemm.a == DataType::Int8;
-    const DataType plain = post.from_int32 ? DataType::Int32 : DataType::F32;
-    post.any = gemm.c != plain;
+    post.any = has_post_operations(gemm);
     post.relu = map.relu;
     post.to = gemm.c;
     post.scale = lowered.scale;

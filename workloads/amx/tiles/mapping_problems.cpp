@@ -83,8 +83,7 @@ class Problems {
     }
 
     void check_post_operations() {
-        const bool post = gemm_.c != DataType::Int32 && !(gemm_.c == DataType::F32 && !int8_);
-        if (post && (map_.kc != 0 || map_.partition == Map::Partition::K)) {
+        if (has_post_operations(gemm_) && (map_.kc != 0 || map_.partition == Map::Partition::K)) {
             problems_.push_back("post-operations need all of K: no kc, no partition of k");
         }
     }
