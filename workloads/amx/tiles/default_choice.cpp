@@ -22,8 +22,8 @@ using arch::amx::AmxConfig;
 
 // What a choice may simulate, in steps of its product, about two microseconds of the host's time
 // each: for what helps most often, and as long as it goes on to all else.
-constexpr double kMostSteps = 300'000;
-constexpr double kMostStepsForAll = 150'000;
+constexpr double kMostSteps = 400'000;
+constexpr double kMostStepsForAll = 100'000;
 // Of a convolution each run, of which there are eight at most.
 constexpr double kMostStepsOfConvolution = 40'000;
 

@@ -83,14 +83,14 @@ TEST(DefaultChoice, NoMappingIsSimulatedTwice) {
     }
 }
 
-// 300 000 steps are a choice's: the longer a run, the fewer, and none of one alone.
+// 400 000 steps are a choice's: the longer a run, the fewer, and none of one alone.
 TEST(DefaultChoice, TheMoreARunTakesTheFewerAreTried) {
     const auto tries = [](std::int64_t m) {
         Told times([](const AmxMapping&) { return 1000.0; });
         const GemmProblem problem = gemm(m, 512, 512);
         chosen(problem, times);
         const double steps = steps_of(problem, whole_socket(problem, socket_of(kSocketCores)));
-        return std::pair{static_cast<double>(times.tried.size()), 300'000 / steps};
+        return std::pair{static_cast<double>(times.tried.size()), 400'000 / steps};
     };
     const auto [some, most] = tries(512);
     EXPECT_EQ(some, std::floor(most));
