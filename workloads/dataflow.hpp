@@ -105,6 +105,8 @@ struct Choice {
     Mapping mapping;
     std::string note;
     double time_ns = 0;  // as simulated or counted for the choice; 0: neither was
+    // Of the case with this mapping and nothing else changed, where the choice has simulated it.
+    std::optional<RunResult> run = {};
 };
 
 // A mapping `tune` may try.

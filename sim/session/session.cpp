@@ -183,6 +183,7 @@ void extrapolate(const WholeRun& whole, const Plan& plan, arch::base::Femtosecon
 struct Prepared {
     Case a_case;
     const Dataflow* dataflow;
+    std::optional<RunResult> run;  // by whoever chose the mapping
 
     // Throws HostTimeOver where the mapping is not chosen until then.
     Prepared(const Case& given, std::chrono::steady_clock::time_point until,
@@ -196,6 +197,7 @@ struct Prepared {
             if (!choice.note.empty()) {
                 result.notes.push_back(choice.note);
             }
+            run = std::move(choice.run);
             if (!choice.mapping.empty()) {
                 a_case.mapping = std::move(choice.mapping);
                 dataflow = &dataflow_of(a_case);
@@ -333,7 +335,13 @@ workloads::RunResult Session::run_whole(const Case& a_case, workloads::Runner& r
     Session alone(nullptr, began_);
     alone.modules_ = false;
     const auto until = began_ + limits_of(a_case.run).wall;
-    const Prepared prepared(a_case, until, alone, result);
+    Prepared prepared(a_case, until, alone, result);
+    // Alone and with nobody listening it would run as it did.
+    if (prepared.run && &runner == this && listener_ == nullptr && log_ == nullptr) {
+        auto& notes = prepared.run->notes;
+        notes.insert(notes.begin(), result.notes.begin(), result.notes.end());
+        return std::move(*prepared.run);
+    }
     const std::unique_ptr<Job> job = prepared.dataflow->lower(prepared.a_case, result);
     name_unfelt(a_case, prepared, result);
     for (const std::string& finding : result.findings) {

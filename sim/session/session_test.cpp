@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "sim/scenario.hpp"
 
 namespace tilesim::sim::session {
@@ -43,6 +45,26 @@ TEST(Session, ASmallProductOnAmxCoresAsksForItsFirstBlockOfB) {
     EXPECT_EQ(mapping["amx"]["prefetch_first"], true);
     mapping["amx"]["prefetch_first"] = false;
     EXPECT_LT(chosen.time_ns, run({{"mapping", mapping.dump()}}).time_ns);
+}
+
+// It was simulated for the choice, which takes no part of the result but a note.
+TEST(Session, TheRunOfAChosenMappingIsThatOfTheSameMappingGiven) {
+    const auto run = [](const workloads::Overrides& overrides) {
+        return session::run(
+            parse_scenario("device: emerald_rapids\n"
+                           "workload: {gemm: {M: 48, K: 192, N: 80, a: int8, b: int8, c: int8}}\n",
+                           "test", overrides));
+    };
+    const workloads::RunResult chosen = run({});
+    const workloads::RunResult given = run({{"mapping", chosen.mapping.dump()}});
+    EXPECT_EQ(chosen.cycles, given.cycles);
+    EXPECT_EQ(chosen.events, given.events);
+    EXPECT_EQ(chosen.where, given.where);
+    EXPECT_EQ(chosen.busy, given.busy);
+    EXPECT_EQ(chosen.not_exercised, given.not_exercised);
+    ASSERT_EQ(chosen.notes.size(), given.notes.size() + 1);
+    EXPECT_THAT(chosen.notes[0], HasSubstr("no mapping given"));
+    EXPECT_TRUE(std::equal(given.notes.begin(), given.notes.end(), chosen.notes.begin() + 1));
 }
 
 workloads::RunResult run_on(const std::string& device, const std::string& gemm,

@@ -148,16 +148,19 @@ std::int64_t registers_of(const Map& map) {
            (map.n_acc == 1 ? std::clamp<std::int64_t>(left, 1, map.m_acc) : map.m_acc);
 }
 
-namespace {
-
-// What the busiest thread of a grid of m and n has to do, in cycles of a k tile, about.
-std::int64_t cycles_of(const GemmProblem& gemm, const Map& map, std::int64_t across) {
+BusiestShare busiest_share(const GemmProblem& gemm, const Map& map, std::int64_t across) {
     const auto extent = [](std::int64_t size, std::int64_t tiles, std::int64_t shares) {
         const std::int64_t width = tiles * arch::amx::program::kMaxRows;
         return arch::base::ceil_div(arch::base::ceil_div(size, width), shares) * width;
     };
-    const std::int64_t m = extent(gemm.m, map.m_acc, map.threads / across);
-    const std::int64_t n = extent(gemm.n, map.n_acc, across);
+    return {extent(gemm.m, map.m_acc, map.threads / across), extent(gemm.n, map.n_acc, across)};
+}
+
+namespace {
+
+// What the busiest thread of a grid of m and n has to do, in cycles of a k tile, about.
+std::int64_t cycles_of(const GemmProblem& gemm, const Map& map, std::int64_t across) {
+    const auto [m, n] = busiest_share(gemm, map, across);
     // Of 2 x 2 tiles each product takes sixteen lines at 48 B/cycle, which is more than TMUL's 16.
     // A line of A comes as DRAM gives it to one core, 8 B/cycle; one of B was prefetched, which
     // takes 2 to 4 cycles.

@@ -67,6 +67,8 @@ struct AmxMapping {
     std::int64_t density_percent = 50;  // of sparse weights
     std::int64_t repeat = 1;            // how often the product is computed
     std::int64_t runs = 1;              // of the whole program; the last one counts
+
+    bool operator==(const AmxMapping&) const = default;
 };
 
 void read_data_in(arch::base::config::Node& node, AmxMapping::DataIn& data_in);
@@ -78,10 +80,16 @@ void read_amx_mapping(arch::base::config::Node& node, AmxMapping& mapping);
 // for; threads that are left have no work.
 std::int64_t shares_of_n(const GemmProblem& gemm, const AmxMapping& mapping);
 
+// Rows and columns of the busiest thread of a grid of m and n, in whole blocks of accumulators.
+struct BusiestShare {
+    std::int64_t m = 0, n = 0;
+};
+BusiestShare busiest_share(const GemmProblem& gemm, const AmxMapping& mapping, std::int64_t across);
+
 // B is decompressed at run time: sparse weights, and int8 ones of a product of bf16.
 bool decompresses(const GemmProblem& gemm, const AmxMapping& mapping);
 
-// C is not what products are added up in: each result is scaled, moved or converted on its way.
+// Its accumulators are scaled, biased and narrowed on their way to C.
 bool has_post_operations(const GemmProblem& gemm);
 
 // Tile registers a block of accumulators needs with the mapping's loop order.

@@ -10,6 +10,7 @@
 #include "arch/amx/program/tile_config.hpp"
 #include "arch/base/data_type.hpp"
 #include "arch/base/units.hpp"
+#include "workloads/amx/tiles/key_alternatives.hpp"
 #include "workloads/amx/tiles/mapping_problems.hpp"
 #include "workloads/amx/tiles/whole_socket.hpp"
 #include "workloads/gemm.hpp"
@@ -104,6 +105,7 @@ void add_amx_blocks(std::vector<Candidate>& list, const Dataflow& dataflow, cons
                 block.nc = nc;
                 block.kc = kc;
                 block.prefetch_next = map.prefetch_next && layout == AmxMapping::BLayout::Packed;
+                block.prefetch_first = map.prefetch_first && block.prefetch_next;
                 add_amx(list, dataflow, a_case, gemm, block, tiles);
             }
         }
@@ -125,17 +127,21 @@ GemmProblem whole_gemm(const ConvolutionProblem& convolution) {
 
 }  // namespace
 
-double steps_of(const GemmProblem& gemm) {
+double steps_of(const GemmProblem& gemm, const AmxMapping& map) {
     constexpr double kLine = 64;
     const TileCounts tiles = tiles_of(gemm);
-    const double bytes = static_cast<double>(gemm.m * gemm.k * bytes_of(gemm.a)) +
-                         static_cast<double>(arch::base::bytes_of(gemm.k * gemm.n, gemm.b)) +
-                         static_cast<double>(gemm.m * gemm.n * bytes_of(gemm.c));
+    // Every share of n reads the rows of A, every share of m the columns of B.
+    const bool grid = map.partition == AmxMapping::Partition::MN;
+    const std::int64_t across = grid ? shares_of_n(gemm, map) : 1;
+    const std::int64_t down = grid ? map.threads / across : 1;
+    const auto bytes = static_cast<double>(across * gemm.m * gemm.k * bytes_of(gemm.a) +
+                                           down * arch::base::bytes_of(gemm.k * gemm.n, gemm.b) +
+                                           gemm.m * gemm.n * bytes_of(gemm.c));
     return static_cast<double>(tiles.m * tiles.k * tiles.n) + bytes / kLine;
 }
 
 double steps_of(const ConvolutionProblem& convolution) {
-    return steps_of(whole_gemm(convolution));
+    return steps_of(whole_gemm(convolution), AmxMapping{});
 }
 
 std::vector<Candidate> convolution_candidates(const Dataflow& dataflow, const Case& a_case) {
@@ -208,70 +214,11 @@ std::vector<Candidate> candidates_of(const Dataflow& dataflow, const Case& a_cas
 std::vector<Candidate> variants_of(const Dataflow& dataflow, const Case& a_case,
                                    const AmxMapping& mapping) {
     const auto& gemm = a_case.problem.get<GemmProblem>();
-    const TileCounts tiles = tiles_of(gemm);
     std::vector<Candidate> list;
-    const auto add = [&](auto member, auto values) {
-        for (const auto value : values) {
-            AmxMapping map = mapping;
-            map.*member = value;
-            if (map.*member != mapping.*member) {
-                add_amx(list, dataflow, a_case, gemm, map, tiles);
-            }
-        }
-    };
-    using Map = AmxMapping;
-    using Counts = std::initializer_list<std::int64_t>;
-    add(&Map::prefetch_next, std::initializer_list<bool>{false, true});
-    if (mapping.prefetch_next) {
-        add(&Map::prefetch_first, std::initializer_list<bool>{false, true});
-    }
-    if (mapping.decompress == Map::Decompress::Interleaved) {
-        add(&Map::decompress_steps, Counts{1, 2, 3});
-    }
-    add(&Map::outer, std::initializer_list<Map::Outer>{Map::Outer::N, Map::Outer::M});
-    add(&Map::nc, Counts{0, 128, 256, 512, 1024});
-    add(&Map::kc, Counts{0, 256, 512, 1024, 2048});
-    add(&Map::prefetch_a, Counts{0, 1, 2, 4, mapping.m_acc * tiles.k});
-    if (mapping.prefetch_a > 0) {
-        add(&Map::prefetch_a_once, std::initializer_list<bool>{false, true});
-    }
-    add(&Map::prefetch_b, Counts{0, 1, 2, 4});
-    if (mapping.threads > 1) {
-        using Partition = Map::Partition;
-        add(&Map::partition,
-            std::initializer_list<Partition>{Partition::M, Partition::N, Partition::MN});
-        const std::int64_t cores = a_case.device.get<AmxConfig>().cores;
-        add(&Map::threads, Counts{mapping.threads / 2, cores / 2, cores});
-        if (mapping.partition == Partition::MN) {  // the grid, a share of n more or less
-            const std::int64_t across = shares_of_n(gemm, mapping);
-            for (const std::int64_t shares : {across - 1, across + 1}) {
-                if (shares >= 1) {
-                    add(&Map::threads_n, Counts{shares});
-                }
-            }
-        }
-    }
-    return list;
-}
-
-std::vector<Candidate> neighbours_of(const Dataflow& dataflow, const Case& a_case,
-                                     const AmxMapping& mapping) {
-    const auto& gemm = a_case.problem.get<GemmProblem>();
-    const auto& socket = a_case.device.get<AmxConfig>();
-    std::vector<Candidate> list = variants_of(dataflow, a_case, mapping);
-    using Order = AmxMapping::Order;
-    for (const auto& [m, n] : {std::pair{0, 0}, {-1, 0}, {1, 0}, {0, -1}, {0, 1}}) {
-        for (const Order order : {Order::Interleaved, Order::Preloaded, Order::Switched,
-                                  Order::Reference, Order::KInnermost}) {
-            AmxMapping map = mapping;
-            map.m_acc += m;
-            map.n_acc += n;
-            map.order = order;
-            if (map.m_acc < 1 || map.n_acc < 1 || (m == 0 && n == 0 && order == mapping.order)) {
-                continue;
-            }
-            map.threads = whole_socket(gemm, map.m_acc, map.n_acc, socket).threads;
-            add_amx(list, dataflow, a_case, gemm, map, tiles_of(gemm));
+    for (const std::vector<AmxMapping>& key :
+         alternatives_of(gemm, a_case.device.get<AmxConfig>(), mapping)) {
+        for (const AmxMapping& each : key) {
+            add_amx(list, dataflow, a_case, gemm, each, tiles_of(gemm));
         }
     }
     return list;

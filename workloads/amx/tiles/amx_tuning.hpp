@@ -9,17 +9,15 @@
 
 namespace tilesim::workloads::amx::tiles {
 
-// What simulating the product takes, about: products of tiles, and lines of its operands.
-double steps_of(const GemmProblem& gemm);
+// What simulating the product takes, about: products of tiles, and lines of operands that cores
+// read and write, several of them some lines.
+double steps_of(const GemmProblem& gemm, const AmxMapping& mapping);
 double steps_of(const ConvolutionProblem& convolution);
 
 std::vector<Candidate> candidates_of(const Dataflow& dataflow, const Case& a_case);
 std::vector<Candidate> convolution_candidates(const Dataflow& dataflow, const Case& a_case);
-// The mapping with one of its other keys changed: prefetches, loop order, cache blocks, shares.
+// The mapping with one of its keys changed, as `alternatives_of` has them.
 std::vector<Candidate> variants_of(const Dataflow& dataflow, const Case& a_case,
                                    const AmxMapping& mapping);
-// These, and its blocks a tile smaller or larger, in each order of loads.
-std::vector<Candidate> neighbours_of(const Dataflow& dataflow, const Case& a_case,
-                                     const AmxMapping& mapping);
 
 }  // namespace tilesim::workloads::amx::tiles

@@ -5,6 +5,7 @@
 #include "arch/amx/program/tile_config.hpp"
 #include "arch/base/data_type.hpp"
 #include "arch/base/units.hpp"
+#include "workloads/amx/tiles/block_shapes.hpp"
 #include "workloads/amx/tiles/mapping_problems.hpp"
 
 namespace tilesim::workloads::amx::tiles {
@@ -29,12 +30,13 @@ std::int64_t part_of(std::int64_t extent, std::int64_t most, std::int64_t step) 
 }
 
 // A, which the first block of columns reads from memory: a block of rows ahead, or where that is
-// far (the manual asks for some 100 products) some steps, as long as DRAM takes.
-void prefetch_first_rows(AmxMapping& map, std::int64_t k_tiles) {
+// far (the manual asks for some 100 products) some steps, as long as DRAM takes. A core's only
+// block of rows has none ahead: half as many steps, since its first ones are late anyhow.
+void prefetch_first_rows(AmxMapping& map, std::int64_t k_tiles, bool only_block) {
     constexpr std::int64_t kMostProducts = 100;
     constexpr std::int64_t kSteps = 8;
     const bool near = k_tiles * map.m_acc * map.n_acc <= kMostProducts;
-    map.prefetch_a = near ? map.m_acc * k_tiles : kSteps;
+    map.prefetch_a = only_block ? kSteps / 2 : near ? map.m_acc * k_tiles : kSteps;
     map.prefetch_a_once = true;
     map.prefetch_l1 = false;
 }
@@ -71,8 +73,7 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
     map.n_acc = n_acc;
     map.data_in = AmxMapping::DataIn::Memory;
     map.partition = AmxMapping::Partition::MN;
-    map.threads = std::min(socket.cores,
-                           ceil_div(gemm.m, m_acc * kMaxRows) * ceil_div(gemm.n, n_acc * kMaxRows));
+    map.threads = threads_for(gemm, {m_acc, n_acc}, socket.cores);
     const bool compressed = decompresses(gemm, map);
     map.kc =
         !has_post_operations(gemm) && !compressed
@@ -90,8 +91,11 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
     const std::int64_t c_row = ceil_div(gemm.n, kMaxRows) * kMaxRows * bytes_of(gemm.c);
     map.c_padding = c_row % (2 * kLine) == 0 ? kLine : 0;
     map.prefetch_next = map.b_layout == AmxMapping::BLayout::Packed && gemm.a != DataType::F32;
-    if (!compressed && gemm.a != DataType::F32 && rows_of(gemm, map) > m_acc * kMaxRows) {
-        prefetch_first_rows(map, ceil_div(gemm.k, k_tile_of(gemm)));
+    // Few rows multiply as fast as lines come: they would wait for those in front.
+    map.prefetch_first = map.prefetch_next && gemm.m >= kMaxRows;
+    if (!compressed && gemm.a != DataType::F32) {
+        prefetch_first_rows(map, ceil_div(gemm.k, k_tile_of(gemm)),
+                            rows_of(gemm, map) <= m_acc * kMaxRows);
     }
     if (gemm.m < kMaxRows) {  // one configuration does, and shorter tiles read fewer lines
         map.remainder = AmxMapping::Remainder::Smaller;
@@ -105,12 +109,8 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
 }
 
 AmxMapping whole_socket(const GemmProblem& gemm, const AmxConfig& socket) {
-    // Three or four tiles of columns are one block where a core has more rows of A than columns of
-    // B: A is passed over once.
-    const std::int64_t columns = ceil_div(gemm.n, kMaxRows);
-    const bool one_pass = (columns == 3 || columns == 4) && gemm.m / socket.cores > gemm.n &&
-                          !decompresses(gemm, AmxMapping{});
-    return one_pass ? whole_socket(gemm, 1, columns, socket) : whole_socket(gemm, 2, 2, socket);
+    const BlockShape shape = shapes_by_expectation(gemm, socket).front();
+    return whole_socket(gemm, shape.m_acc, shape.n_acc, socket);
 }
 
 std::int64_t threads_of(const ConvolutionProblem& convolution, const AmxMapping& map,

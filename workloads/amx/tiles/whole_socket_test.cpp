@@ -31,7 +31,10 @@ TEST(WholeSocket, ItsMappingFitsTheCachesAndItsWeights) {
               Order::Interleaved);  // nine tiles
     EXPECT_EQ(mapping_of(narrow(64, 4096, 512)).order, Order::Interleaved);
     EXPECT_TRUE(mapping_of(gemm(512, 4096, 512)).prefetch_next);
+    EXPECT_TRUE(mapping_of(gemm(512, 4096, 512)).prefetch_first);
     EXPECT_TRUE(mapping_of(gemm(512, 4096, 512)).a_packed);
+    EXPECT_FALSE(mapping_of(gemm(15, 4096, 512)).prefetch_first);
+    EXPECT_TRUE(mapping_of(gemm(16, 4096, 512)).prefetch_first);
     EXPECT_EQ(mapping_of(gemm(512, 4096, 512)).c_padding, 64);  // 33 lines of int32 a row
     EXPECT_EQ(mapping_of(gemm(512, 4096, 496)).c_padding, 0);   // 31
     EXPECT_EQ(mapping_of(gemm(512, 4096, 511)).c_padding, 64);  // of whole tiles, too
@@ -64,17 +67,6 @@ TEST(WholeSocket, ACoresRowsOfAStayInHalfOfTheL2) {
               2 * whole_socket(gemm(256, 16384, 512), 2, 2, socket_of(1)).kc);
 }
 
-TEST(WholeSocket, ThreeTilesOfColumnsAreOneBlockWhereRowsAreMany) {
-    const auto of = [](std::int64_t m, std::int64_t n) {
-        return whole_socket(gemm(m, 64, n), socket_of(8));
-    };
-    EXPECT_EQ(of(400, 48).n_acc, 3);
-    EXPECT_EQ(of(384, 48).n_acc, 2);  // 48 rows a core: no more than columns
-    EXPECT_EQ(of(4000, 64).n_acc, 4);
-    EXPECT_EQ(of(4000, 65).n_acc, 2);
-    EXPECT_EQ(of(4000, 32).n_acc, 2);
-}
-
 // 3 k tiles: a block of rows, of 2 x 3 tiles of A, ahead; of 26, 104 products, eight steps.
 TEST(WholeSocket, AIsPrefetchedABlockOfRowsAheadWhereThatIsNear) {
     const auto of = [](std::int64_t k) {
@@ -85,7 +77,10 @@ TEST(WholeSocket, AIsPrefetchedABlockOfRowsAheadWhereThatIsNear) {
     EXPECT_EQ(of(26 * 64).prefetch_a, 8);
     EXPECT_TRUE(of(192).prefetch_a_once);
     EXPECT_EQ(whole_socket(gemm(32, 192, 512), 2, 2, socket_of(8)).prefetch_a,
-              0);  // no block is ahead
+              4);  // no block is ahead
+    EXPECT_EQ(whole_socket(gemm(32, 192, 512, DataType::F32, DataType::F32), 2, 2, socket_of(8))
+                  .prefetch_a,
+              0);
 }
 
 }  // namespace

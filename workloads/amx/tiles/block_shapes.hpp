@@ -1,0 +1,30 @@
+// Blocks of accumulators, the one expected to be fastest first.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "arch/amx/amx_config.hpp"
+#include "workloads/amx/tiles/amx_mapping.hpp"
+#include "workloads/gemm.hpp"
+
+namespace tilesim::workloads::amx::tiles {
+
+struct BlockShape {
+    std::int64_t m_acc = 0, n_acc = 0;
+
+    bool operator==(const BlockShape&) const = default;
+};
+
+// Not larger than the product.
+bool fits(const BlockShape& shape, const GemmProblem& gemm);
+
+// Threads that have a block of that shape each.
+std::int64_t threads_for(const GemmProblem& gemm, const BlockShape& shape, std::int64_t cores);
+
+// Those that use the tiles well, by what the busiest core of a socket takes: its share is whole
+// blocks, so small ones share out better, and large ones load less.
+std::vector<BlockShape> shapes_by_expectation(const GemmProblem& gemm,
+                                              const arch::amx::AmxConfig& socket);
+
+}  // namespace tilesim::workloads::amx::tiles

@@ -1,0 +1,58 @@
+#include "workloads/amx/tiles/block_shapes.hpp"
+
+#include <gtest/gtest.h>
+
+#include "workloads/amx/tiles/amx_run_testing.hpp"
+
+namespace tilesim::workloads::amx::tiles {
+namespace {
+
+BlockShape first(const GemmProblem& problem, std::int64_t cores) {
+    return shapes_by_expectation(problem, socket_of(cores)).front();
+}
+
+TEST(BlockShapes, ThreadsHaveABlockEach) {
+    EXPECT_EQ(threads_for(gemm(33, 64, 64), {1, 2}, 56), 3 * 2);
+    EXPECT_EQ(threads_for(gemm(33, 64, 64), {2, 2}, 56), 2 * 2);
+    EXPECT_EQ(threads_for(gemm(33, 64, 64), {1, 1}, 7), 7);
+}
+
+// 2 x 2 tiles load four for four products, the fewest.
+TEST(BlockShapes, WhereSharesAreLargeThoseThatLoadLeastAreFirst) {
+    EXPECT_EQ(first(gemm(2048, 64, 2048), 4), (BlockShape{2, 2}));
+}
+
+// Eight by seven tiles: a tile each for 56 cores, blocks of 2 x 2 for 16 of them.
+TEST(BlockShapes, WhereFewBlocksLeaveCoresIdleSmallOnesAreFirst) {
+    EXPECT_EQ(first(gemm(8 * 16, 64, 7 * 16), 56), (BlockShape{1, 1}));
+    EXPECT_NE(first(gemm(8 * 16, 64, 7 * 16), 1), (BlockShape{1, 1}));
+}
+
+// Two rows of tiles and one block of columns: two wide ones take as many products each, and their
+// first block, which nothing has prefetched, is four times as wide.
+TEST(BlockShapes, TheFirstBlockOfColumnsComesFromFarAway) {
+    EXPECT_EQ(first(gemm(32, 64, 4 * 16), 2).n_acc, 1);
+}
+
+TEST(BlockShapes, ThreeTilesOfColumnsAreOneBlockWhereRowsAreMany) {
+    EXPECT_EQ(first(gemm(400, 64, 48), 8), (BlockShape{1, 3}));  // 50 rows a core
+    EXPECT_NE(first(gemm(384, 64, 48), 8), (BlockShape{1, 3}));  // 48: no more than columns
+    EXPECT_EQ(first(gemm(4000, 64, 64), 8), (BlockShape{1, 4}));
+    EXPECT_NE(first(gemm(4000, 64, 80), 8), (BlockShape{1, 4}));
+}
+
+TEST(BlockShapes, NoneIsLargerThanTheProduct) {
+    EXPECT_TRUE(fits({2, 3}, gemm(17, 64, 33)));
+    EXPECT_FALSE(fits({3, 3}, gemm(17, 64, 33)));
+    EXPECT_FALSE(fits({2, 4}, gemm(17, 64, 33)));
+    for (const BlockShape& shape : shapes_by_expectation(gemm(17, 64, 33), socket_of(7))) {
+        EXPECT_TRUE(fits(shape, gemm(17, 64, 33)));
+    }
+}
+
+TEST(BlockShapes, CompressedWeightsAreDecompressedForLargeBlocks) {
+    EXPECT_EQ(first(narrow(16, 64, 16), 56), (BlockShape{2, 2}));
+}
+
+}  // namespace
+}  // namespace tilesim::workloads::amx::tiles

@@ -1,0 +1,206 @@
+#include "workloads/amx/tiles/key_alternatives.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <type_traits>
+#include <utility>
+
+#include "arch/amx/program/tile_config.hpp"
+#include "arch/base/units.hpp"
+#include "workloads/amx/tiles/block_shapes.hpp"
+#include "workloads/amx/tiles/whole_socket.hpp"
+
+namespace tilesim::workloads::amx::tiles {
+
+namespace {
+
+using Map = AmxMapping;
+using arch::amx::program::kMaxRows;
+
+class Alternatives {
+  public:
+    Alternatives(const GemmProblem& gemm, const arch::amx::AmxConfig& socket, const Map& mapping)
+        : gemm_(gemm),
+          socket_(socket),
+          from_(mapping),
+          k_tiles_(arch::base::ceil_div(gemm.k, k_tile_of(gemm))) {}
+
+    std::vector<std::vector<Map>> all() {
+        const bool streams_b = gemm_.m < kMaxRows;  // A is next to nothing
+        if (streams_b) {
+            prefetches_of_b();
+        }
+        key(&Map::post, {Map::Post::Interleaved, Map::Post::Fused}, has_post_operations(gemm_));
+        blocks();
+        key(&Map::a_nontemporal, {true, false});
+        prefetches_of_a();
+        prefetches_of_first_block();
+        key(&Map::order, {Map::Order::Preloaded, Map::Order::Interleaved, Map::Order::Switched,
+                          Map::Order::KInnermost, Map::Order::Reference});
+        key(&Map::remainder, {Map::Remainder::Smaller, Map::Remainder::Pad},
+            gemm_.m % kMaxRows != 0 || gemm_.n % kMaxRows != 0);
+        if (!streams_b) {
+            prefetches_of_b();
+        }
+        key(&Map::b_nontemporal, {true, false});
+        layouts();
+        key(&Map::c_padding, {0, kLine});
+        threads();
+        key(&Map::decompress_steps, {1, 2, 3}, from_.decompress == Map::Decompress::Interleaved);
+        key(&Map::kc, {0, 512, 256, 1024, 2048});
+        key(&Map::nc, {0, 128, 256, 512, 1024});
+        key(&Map::outer, {Map::Outer::N, Map::Outer::M});
+        return std::move(lists_);
+    }
+
+  private:
+    static constexpr std::int64_t kLine = 64;
+
+    void next_key() { lists_.emplace_back(); }
+    void add(const Map& map) {
+        if (map != from_) {
+            lists_.back().push_back(map);
+        }
+    }
+    template <class Value>
+    void values(Value Map::*member, std::initializer_list<std::type_identity_t<Value>> values) {
+        for (const Value value : values) {
+            Map map = from_;
+            map.*member = value;
+            add(map);
+        }
+    }
+    template <class Value>
+    void key(Value Map::*member, std::initializer_list<std::type_identity_t<Value>> list,
+             bool matters = true) {
+        next_key();
+        if (matters) {
+            values(member, list);
+        }
+    }
+
+    // As many threads as have a block, if so it was; the same prefetch of A in steps or blocks.
+    void block(const BlockShape& shape) {
+        Map map = from_;
+        map.m_acc = shape.m_acc;
+        map.n_acc = shape.n_acc;
+        if (registers_of(map) > arch::amx::program::kTiles) {
+            map.order = Map::Order::Switched;
+        }
+        if (registers_of(map) > arch::amx::program::kTiles) {
+            map.order = Map::Order::Interleaved;
+        }
+        if (from_.partition == Map::Partition::MN &&
+            from_.threads == threads_for(gemm_, {from_.m_acc, from_.n_acc}, socket_.cores)) {
+            map.threads = threads_for(gemm_, shape, socket_.cores);
+        }
+        if (from_.prefetch_a == from_.m_acc * k_tiles_) {
+            map.prefetch_a = shape.m_acc * k_tiles_;
+        }
+        add(map);
+    }
+
+    void blocks() {
+        next_key();
+        std::vector<BlockShape> shapes = shapes_by_expectation(gemm_, socket_);
+        for (const auto& [m, n] : {std::pair{-1, 0}, {1, 0}, {0, -1}, {0, 1}}) {
+            const BlockShape beside{from_.m_acc + m, from_.n_acc + n};
+            if (std::min(beside.m_acc, beside.n_acc) > 0 && fits(beside, gemm_) &&
+                std::find(shapes.begin(), shapes.end(), beside) == shapes.end()) {
+                shapes.push_back(beside);
+            }
+        }
+        for (const BlockShape& shape : shapes) {
+            block(shape);
+        }
+    }
+
+    // With the first block of columns and into the L2; then not at all, then into the L1.
+    void prefetches_of_a() {
+        next_key();
+        const auto prefetch = [&](std::int64_t steps, bool once, bool into_l1) {
+            Map map = from_;
+            map.prefetch_a = steps;
+            map.prefetch_a_once = once;
+            map.prefetch_l1 = into_l1;
+            add(map);
+        };
+        for (const std::int64_t steps : {std::int64_t{4}, std::int64_t{8}, std::int64_t{2},
+                                         std::int64_t{1}, from_.m_acc * k_tiles_}) {
+            prefetch(steps, true, false);
+        }
+        prefetch(0, false, true);
+        for (const std::int64_t steps : {1, 2, 4}) {
+            prefetch(steps, false, true);
+        }
+        if (from_.prefetch_a > 0) {
+            prefetch(from_.prefetch_a, false, from_.prefetch_l1);
+        }
+    }
+
+    void prefetches_of_first_block() {
+        next_key();
+        for (const auto& [next, first] : {std::pair{true, true}, {true, false}, {false, false}}) {
+            Map map = from_;
+            map.prefetch_next = next;
+            map.prefetch_first = first;
+            add(map);
+        }
+    }
+
+    void prefetches_of_b() {
+        next_key();
+        if (from_.prefetch_b > 0) {
+            values(&Map::prefetch_b, {0});
+        }
+        values(&Map::prefetch_b, {8, 4, 2, 1});
+    }
+
+    // Sparse weights stay sparse, compressed ones packed. Packed tiles alone can be fetched ahead.
+    void layouts() {
+        next_key();
+        if (decompresses(gemm_, from_)) {
+            return;
+        }
+        for (const Map::BLayout layout :
+             {Map::BLayout::Vnni, Map::BLayout::Packed, Map::BLayout::RowMajor}) {
+            Map map = from_;
+            map.b_layout = layout;
+            map.prefetch_next = layout == Map::BLayout::Packed && gemm_.a != DataType::F32;
+            map.prefetch_first = map.prefetch_next && from_.prefetch_first;
+            if (layout != from_.b_layout) {
+                add(map);
+            }
+        }
+    }
+
+    void threads() {
+        next_key();
+        if (from_.threads == 1) {
+            return;
+        }
+        if (from_.partition == Map::Partition::MN) {  // the grid, a share of n more or less
+            const std::int64_t across = shares_of_n(gemm_, from_);
+            values(&Map::threads_n, {across + 1, std::max<std::int64_t>(across - 1, 1)});
+        }
+        values(&Map::threads, {socket_.cores, socket_.cores / 2, from_.threads / 2});
+        values(&Map::partition, {Map::Partition::M, Map::Partition::N, Map::Partition::MN});
+    }
+
+    const GemmProblem& gemm_;
+    const arch::amx::AmxConfig& socket_;
+    const Map& from_;
+    const std::int64_t k_tiles_;
+    std::vector<std::vector<Map>> lists_;
+};
+
+}  // namespace
+
+std::vector<std::vector<AmxMapping>> alternatives_of(const GemmProblem& gemm,
+                                                     const arch::amx::AmxConfig& socket,
+                                                     const AmxMapping& mapping) {
+    return Alternatives(gemm, socket, mapping).all();
+}
+
+}  // namespace tilesim::workloads::amx::tiles

@@ -1,0 +1,110 @@
+#include "workloads/amx/tiles/key_alternatives.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "workloads/amx/tiles/amx_run_testing.hpp"
+
+namespace tilesim::workloads::amx::tiles {
+namespace {
+
+using Lists = std::vector<std::vector<AmxMapping>>;
+
+Lists alternatives(const GemmProblem& problem, const AmxMapping& mapping) {
+    return alternatives_of(problem, socket_of(7), mapping);
+}
+
+// Whether one of them, and no other, differs in that key.
+template <class Wanted>
+bool any(const Lists& lists, Wanted wanted) {
+    return std::any_of(lists.begin(), lists.end(), [&](const std::vector<AmxMapping>& list) {
+        return std::any_of(list.begin(), list.end(), wanted);
+    });
+}
+
+TEST(KeyAlternatives, EachDiffersAndLeavesWhatIsComputedAsItIs) {
+    AmxMapping from;
+    from.data_in = AmxMapping::DataIn::L1;
+    from.runs = 3;
+    from.relu = false;
+    EXPECT_FALSE(any(alternatives(gemm(48, 256, 96), from), [&](const AmxMapping& each) {
+        return each == from || each.data_in != from.data_in || each.runs != 3 || each.relu;
+    }));
+}
+
+TEST(KeyAlternatives, PostOperationsAreInterleavedWhereThereAreSome) {
+    const auto interleaved = [](const AmxMapping& each) {
+        return each.post == AmxMapping::Post::Interleaved;
+    };
+    EXPECT_TRUE(
+        any(alternatives(gemm(48, 256, 96, DataType::Int8, DataType::Int8), {}), interleaved));
+    EXPECT_FALSE(any(alternatives(gemm(48, 256, 96), {}), interleaved));
+}
+
+TEST(KeyAlternatives, ShorterTilesWhereSomeAreNotFull) {
+    const auto smaller = [](const AmxMapping& each) {
+        return each.remainder == AmxMapping::Remainder::Smaller;
+    };
+    EXPECT_TRUE(any(alternatives(gemm(50, 256, 96), {}), smaller));
+    EXPECT_TRUE(any(alternatives(gemm(48, 256, 90), {}), smaller));
+    EXPECT_FALSE(any(alternatives(gemm(48, 256, 96), {}), smaller));
+}
+
+TEST(KeyAlternatives, LoadsPastTheL1AndPrefetchesOfBothOperandsAreAmongThem) {
+    const Lists lists = alternatives(gemm(48, 256, 96), {});
+    EXPECT_TRUE(any(lists, [](const AmxMapping& each) { return each.a_nontemporal; }));
+    EXPECT_TRUE(any(lists, [](const AmxMapping& each) { return each.b_nontemporal; }));
+    EXPECT_TRUE(any(lists, [](const AmxMapping& each) {
+        return each.prefetch_a == 4 && !each.prefetch_l1 && each.prefetch_a_once;
+    }));
+    EXPECT_TRUE(any(lists, [](const AmxMapping& each) { return each.prefetch_b == 8; }));
+    EXPECT_TRUE(any(
+        lists, [](const AmxMapping& each) { return each.prefetch_first && each.prefetch_next; }));
+}
+
+// The threads of the whole socket follow the blocks; those a scenario names stay.
+TEST(KeyAlternatives, BlocksKeepTheirRegistersAndThreads) {
+    const auto one_tile = [](const AmxMapping& from, std::int64_t threads) {
+        return any(alternatives(gemm(32, 256, 32), from), [threads](const AmxMapping& each) {
+            return each.m_acc == 1 && each.n_acc == 1 && each.threads == threads;
+        });
+    };
+    AmxMapping grid;  // of one block
+    grid.partition = AmxMapping::Partition::MN;
+    EXPECT_TRUE(one_tile(grid, 4));
+    EXPECT_FALSE(one_tile(grid, 1));
+    EXPECT_TRUE(one_tile({}, 1));
+    EXPECT_FALSE(one_tile({}, 4));
+    EXPECT_TRUE(any(alternatives(gemm(64, 256, 64), mapping_with(AmxMapping::Order::Switched)),
+                    [](const AmxMapping& each) {
+                        return each.n_acc == 4 && each.order == AmxMapping::Order::Interleaved;
+                    }));
+}
+
+TEST(KeyAlternatives, ABlockOfRowsAheadStaysOne) {
+    AmxMapping from;
+    from.prefetch_a = 2 * 4;  // two tiles of rows, four k tiles
+    EXPECT_TRUE(any(alternatives(gemm(64, 256, 64), from), [](const AmxMapping& each) {
+        return each.m_acc == 1 && each.prefetch_a == 4;
+    }));
+}
+
+TEST(KeyAlternatives, OtherLayoutsCannotBeFetchedAhead) {
+    AmxMapping from;
+    from.prefetch_next = from.prefetch_first = true;
+    const Lists lists = alternatives(gemm(64, 256, 64), from);
+    EXPECT_TRUE(any(lists, [](const AmxMapping& each) {
+        return each.b_layout == AmxMapping::BLayout::Vnni && !each.prefetch_next &&
+               !each.prefetch_first;
+    }));
+    EXPECT_FALSE(any(lists, [](const AmxMapping& each) {
+        return each.b_layout != AmxMapping::BLayout::Packed && each.prefetch_next;
+    }));
+    EXPECT_FALSE(any(alternatives(narrow(16, 256, 64), {}), [](const AmxMapping& each) {
+        return each.b_layout != AmxMapping::BLayout::Packed;
+    }));
+}
+
+}  // namespace
+}  // namespace tilesim::workloads::amx::tiles
