@@ -319,6 +319,7 @@ RunEnd Session::run_alone(const Case& a_case, const Plan& plan, workloads::RunRe
 workloads::RunResult Session::run(const Case& part) {
     Session session(nullptr, began_);
     session.modules_ = false;
+    session.part_ = true;
     return session.run_whole(part);
 }
 
@@ -336,14 +337,18 @@ workloads::RunResult Session::run_whole(const Case& a_case, workloads::Runner& r
     alone.modules_ = false;
     const auto until = began_ + limits_of(a_case.run).wall;
     Prepared prepared(a_case, until, alone, result);
+    if (!part_) {
+        name_unfelt(a_case, prepared, result);
+    }
     // Alone and with nobody listening it would run as it did.
     if (prepared.run && &runner == this && listener_ == nullptr && log_ == nullptr) {
-        auto& notes = prepared.run->notes;
-        notes.insert(notes.begin(), result.notes.begin(), result.notes.end());
-        return std::move(*prepared.run);
+        RunResult& run = *prepared.run;
+        run.notes.insert(run.notes.begin(), result.notes.begin(), result.notes.end());
+        run.not_exercised.insert(run.not_exercised.begin(), result.not_exercised.begin(),
+                                 result.not_exercised.end());
+        return std::move(run);
     }
     const std::unique_ptr<Job> job = prepared.dataflow->lower(prepared.a_case, result);
-    name_unfelt(a_case, prepared, result);
     for (const std::string& finding : result.findings) {
         complain("before the run: " + finding);
     }

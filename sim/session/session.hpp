@@ -44,6 +44,7 @@ class Session final : public workloads::Runner {
 
     arch::base::ProbeListener* listener_;
     bool modules_ = true;  // of SystemC, where it still elaborates
+    bool part_ = false;    // of another case, which says what could not matter to it
     arch::memory::controller::CommandLog* log_ = nullptr;
     HostClock::time_point began_ = HostClock::now();
 };

@@ -89,7 +89,7 @@ class Search {
 };
 
 // Which of the keys' alternatives are tried.
-struct Extent {
+struct TriedKeys {
     std::size_t keys = SIZE_MAX;    // the first ones
     std::size_t values = SIZE_MAX;  // of each, the first ones
     std::int64_t tries = 0;         // as many runs in all
@@ -98,12 +98,12 @@ struct Extent {
 // Each key's alternatives to the best in turn: those of the next key are those to what is then the
 // best.
 void try_keys(Search& search, const GemmProblem& gemm, const AmxConfig& socket,
-              const Extent& extent) {
+              const TriedKeys& which) {
     const std::size_t all = alternatives_of(gemm, socket, search.best()).size();
-    for (std::size_t key = 0; key < std::min(extent.keys, all); ++key) {
+    for (std::size_t key = 0; key < std::min(which.keys, all); ++key) {
         const std::vector<AmxMapping> values = alternatives_of(gemm, socket, search.best())[key];
-        const std::size_t few = std::min(extent.values, values.size());
-        for (std::size_t i = 0; i < few && search.tried() < extent.tries; ++i) {
+        const std::size_t few = std::min(which.values, values.size());
+        for (std::size_t i = 0; i < few && search.tried() < which.tries; ++i) {
             search.consider(values[i]);
         }
     }
@@ -114,8 +114,8 @@ void try_keys(Search& search, const GemmProblem& gemm, const AmxConfig& socket,
 void search_keys(Search& search, const GemmProblem& gemm, const AmxConfig& socket) {
     constexpr double kWorthwhile = 0.99;
     const double steps = steps_of(gemm, search.best());
-    const Extent often{9, 2, static_cast<std::int64_t>(kMostSteps / steps)};
-    const Extent all{.tries = static_cast<std::int64_t>(kMostStepsForAll / steps)};
+    const TriedKeys often{9, 2, static_cast<std::int64_t>(kMostSteps / steps)};
+    const TriedKeys all{.tries = static_cast<std::int64_t>(kMostStepsForAll / steps)};
     if (often.tries < 2) {
         return;
     }

@@ -21,7 +21,7 @@ namespace {
 using Map = AmxMapping;
 
 // Tiles that one thread has at most, those that are padded included; all of K.
-struct Extent {
+struct MostTiles {
     std::int64_t m = 0, n = 0, k = 0;
 };
 
@@ -30,7 +30,7 @@ std::int64_t most_of(std::int64_t tiles, std::int64_t block, std::int64_t shares
     return std::min(tiles, ceil_div(ceil_div(tiles, block), shares) * block);
 }
 
-Extent most_of(const GemmProblem& gemm, const Map& map, std::int64_t down, std::int64_t across) {
+MostTiles most_of(const GemmProblem& gemm, const Map& map, std::int64_t down, std::int64_t across) {
     return {most_of(ceil_div(gemm.m, kMaxRows), map.m_acc, down),
             most_of(ceil_div(gemm.n, kMaxRows), map.n_acc, across),
             ceil_div(gemm.k, k_tile_of(gemm))};
@@ -39,7 +39,7 @@ Extent most_of(const GemmProblem& gemm, const Map& map, std::int64_t down, std::
 // A product, or a convolution's that its loops over rows and taps are around.
 struct Shared {
     GemmProblem gemm;
-    Extent most;
+    MostTiles most;
 };
 
 Shared shared(const GemmProblem& gemm, const Map& map) {
@@ -54,9 +54,9 @@ Shared shared(const GemmProblem& gemm, const Map& map) {
 
 Shared shared(const ConvolutionProblem& conv, const Map& map) {
     const bool joined = map.output_rows == Map::OutputRows::Joined;
-    const Extent most = shared(shared_shape(conv, map), map).most;
+    const MostTiles most = shared(shared_shape(conv, map), map).most;
     const GemmProblem gemm = tap_shape(conv, map);
-    const Extent whole = most_of(gemm, map, 1, 1);
+    const MostTiles whole = most_of(gemm, map, 1, 1);
     // Threads share out output rows, where there are some, and leave them whole.
     const bool rows = !joined && conv.height > 1;
     return {gemm, {rows ? whole.m : std::min(whole.m, most.m), most.n, whole.k}};
@@ -208,7 +208,7 @@ class Unfelt {
     }
 
     const GemmProblem& gemm_;
-    const Extent& most_;
+    const MostTiles& most_;
     const Map& map_;
     const bool functional_;
     UnfeltKeys<Map> keys_;
