@@ -193,6 +193,19 @@ class Trials {
     double first_events_ = 0;  // what the first one's simulation took
 };
 
+// A small product may be better off on a part of the array, whose transfers are fewer; that is
+// several steps away, of which the next is taken where the last one helped.
+void climb(const Dataflow& dataflow, const Case& a_case, Trials& trials) {
+    const double times = trials.times_as_many();
+    for (std::size_t better = rounded(times * times); better > 0; --better) {
+        const std::vector<Candidate> variants = dataflow.variants(a_case, trials.best());
+        if (!trials.run(promising_of(variants, variants.size()),
+                        [&] { return rounded(times * times * kVariantsTried); })) {
+            return;
+        }
+    }
+}
+
 }  // namespace
 
 Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runner,
@@ -207,17 +220,8 @@ Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runne
             fmt::format("workload: no {} mapping fits this device, these types and this size{}{}",
                         dataflow.name(), reason.empty() ? "" : ": ", reason));
     }
-    // A small product may be better off on a part of the array, whose transfers are fewer; that is
-    // several steps away, of which the next is taken where the last one helped.
-    const double times = trials.times_as_many();
-    for (std::size_t better = rounded(times * times); better > 0; --better) {
-        const std::vector<Candidate> variants = dataflow.variants(a_case, trials.best());
-        if (!trials.run(promising_of(variants, variants.size()),
-                        [&] { return rounded(times * times * kVariantsTried); })) {
-            break;
-        }
-    }
-    trials.decide(rounded(times * kDecided));
+    climb(dataflow, a_case, trials);
+    trials.decide(rounded(trials.times_as_many() * kDecided));
     return {trials.best(),
             fmt::format("no mapping given: chosen by simulating {} promising ones of {}, see "
                         "`mapping`",
@@ -229,8 +233,10 @@ std::optional<Choice> faster_of(const Dataflow& rival, const Choice& choice, con
                                 Runner& runner) {
     const std::vector<Candidate> candidates = rival.candidates(a_case);
     Trials trials(a_case, runner, choice.time_ns);
-    trials.run(promising_of(candidates, kLookedAt),
-               [&] { return rounded(trials.times_as_many() * kRivalsTried); });
+    if (trials.run(promising_of(candidates, kLookedAt),
+                   [&] { return rounded(trials.times_as_many() * kRivalsTried); })) {
+        climb(rival, a_case, trials);
+    }
     if (!trials.decide(rounded(trials.times_as_many() * kDecided))) {
         return std::nullopt;
     }

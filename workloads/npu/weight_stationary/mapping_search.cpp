@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <initializer_list>
+#include <set>
 
 #include "arch/base/units.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
@@ -16,6 +18,8 @@ using arch::npu::NpuConfig;
 using Reduction = WeightStationaryMapping::Reduction;
 
 namespace {
+
+constexpr std::int64_t kFineStep = 8;  // a multiple of every type's mmul block
 
 // Cycles of a C tile on the core that does most: the first clears it, others get it word by word,
 // all multiply, and all but the last put it on.
@@ -158,6 +162,11 @@ double expected_ns(const GemmProblem& problem, const WeightStationaryMapping& ma
 
 namespace {
 
+TileCandidate evaluated(const GemmProblem& problem, const WeightStationaryMapping& map,
+                        const NpuConfig& config, const MemoryPath& path) {
+    return {map, bounds_of(problem, map, config, path), expected_ns(problem, map, config, path)};
+}
+
 // On a part of the array, one step or three and their doubles: the parts together have no more
 // tiles than the whole.
 bool is_tried(const WeightStationaryMapping& map, std::int64_t tile) {
@@ -167,20 +176,36 @@ bool is_tried(const WeightStationaryMapping& map, std::int64_t tile) {
            (steps % 3 == 0 && std::has_single_bit(steps / 3));
 }
 
+// Columns of B's tiles: by steps, and the least that cover N in as many passes, between them too.
+std::set<std::int64_t> widths_of(const GemmProblem& problem, const WeightStationaryMapping& map,
+                                 const NpuConfig& config) {
+    const std::int64_t columns = map.columns_of(config);
+    const std::int64_t most = most_tile(problem.n, columns, kTileStep);
+    std::set<std::int64_t> widths;
+    for (std::int64_t n_ct = kTileStep; n_ct <= most; n_ct += kTileStep) {
+        if (is_tried(map, n_ct)) {
+            widths.insert(n_ct);
+        }
+        const std::int64_t passes = ceil_div(problem.n, columns * n_ct);
+        widths.insert(ceil_div(ceil_div(problem.n, columns * passes), kFineStep) * kFineStep);
+    }
+    return widths;
+}
+
 // Tiles of every size that fits.
 void add_tiles(std::vector<TileCandidate>& candidates, const GemmProblem& problem,
                WeightStationaryMapping map, const NpuConfig& config, const MemoryPath& path) {
     const std::int64_t most_m = most_tile(problem.m, 1, kTileStep);
-    const std::int64_t most_n = most_tile(problem.n, map.columns_of(config), kTileStep);
+    const std::set<std::int64_t> widths = widths_of(problem, map, config);
     for (map.m_ct = kTileStep; map.m_ct <= most_m; map.m_ct += kTileStep) {
-        for (map.n_ct = kTileStep; map.n_ct <= most_n; map.n_ct += kTileStep) {
-            if (!is_tried(map, map.m_ct) || !is_tried(map, map.n_ct)) {
-                continue;
-            }
+        if (!is_tried(map, map.m_ct)) {
+            continue;
+        }
+        for (const std::int64_t n_ct : widths) {
+            map.n_ct = n_ct;
             for (map.c_buffers = 1; map.c_buffers <= 2; ++map.c_buffers) {
                 if (problems_of(problem, map, config).empty()) {
-                    candidates.push_back({map, bounds_of(problem, map, config, path),
-                                          expected_ns(problem, map, config, path)});
+                    candidates.push_back(evaluated(problem, map, config, path));
                 }
             }
         }
@@ -211,6 +236,32 @@ std::vector<TileCandidate> candidates_of(const GemmProblem& problem, const NpuCo
         }
     }
     return candidates;
+}
+
+std::vector<TileCandidate> variants_of(const GemmProblem& problem,
+                                       const WeightStationaryMapping& mapping,
+                                       const NpuConfig& config, const MemoryPath& path) {
+    std::vector<TileCandidate> variants;
+    using Map = WeightStationaryMapping;
+    const auto add = [&](std::int64_t Map::*member, std::initializer_list<std::int64_t> values) {
+        for (const std::int64_t value : values) {
+            Map map = mapping;
+            map.*member = value;
+            if (value != mapping.*member && problems_of(problem, map, config).empty()) {
+                variants.push_back(evaluated(problem, map, config, path));
+            }
+        }
+    };
+    add(&Map::a_buffers, {1, 2, 3, 4});
+    add(&Map::c_buffers, {1, 2});
+    for (const auto member : {&Map::m_ct, &Map::n_ct}) {
+        const std::int64_t tile = mapping.*member;
+        add(member, {tile / 2, 2 * tile, tile - kTileStep, tile - kFineStep, tile + kFineStep,
+                     tile + kTileStep});
+    }
+    // A slice of K that pads a little may have its buffers in other banks.
+    add(&Map::k_ct, {mapping.k_ct + kFineStep, mapping.k_ct + kTileStep});
+    return variants;
 }
 
 }  // namespace tilesim::workloads::npu::weight_stationary

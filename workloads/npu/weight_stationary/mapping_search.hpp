@@ -38,4 +38,9 @@ std::vector<TileCandidate> candidates_of(const GemmProblem& problem,
                                          const arch::npu::NpuConfig& config,
                                          const MemoryPath& path);
 
+// One key changed, as far as that fits: buffers, and tiles between those of the search.
+std::vector<TileCandidate> variants_of(const GemmProblem& problem,
+                                       const WeightStationaryMapping& mapping,
+                                       const arch::npu::NpuConfig& config, const MemoryPath& path);
+
 }  // namespace tilesim::workloads::npu::weight_stationary

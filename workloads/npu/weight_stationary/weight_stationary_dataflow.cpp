@@ -59,14 +59,24 @@ class WeightStationary final : public ProductDataflow<WeightStationaryMapping> {
     }
 
     std::vector<Candidate> candidates(const Case& a_case) const override {
+        return named(a_case, candidates_of(a_case.problem.get<GemmProblem>(),
+                                           a_case.device.get<NpuConfig>(), path_of(a_case.device)));
+    }
+
+    std::vector<Candidate> variants(const Case& a_case, const Mapping& mapping) const override {
+        return named(a_case, variants_of(a_case.problem.get<GemmProblem>(), given(mapping).keys,
+                                         a_case.device.get<NpuConfig>(), path_of(a_case.device)));
+    }
+
+  private:
+    std::vector<Candidate> named(const Case& a_case,
+                                 const std::vector<TileCandidate>& tiles) const {
         std::vector<Candidate> list;
-        for (const TileCandidate& candidate :
-             candidates_of(a_case.problem.get<GemmProblem>(), a_case.device.get<NpuConfig>(),
-                           path_of(a_case.device))) {
-            const WeightStationaryMapping& map = candidate.mapping;
+        for (const TileCandidate& tile : tiles) {
+            const WeightStationaryMapping& map = tile.mapping;
             list.push_back({fmt::format("{} x {} x {}, {} C, {}", map.m_ct, map.k_ct, map.n_ct,
                                         map.c_buffers, map.adds() ? "memory_tile" : "cascade"),
-                            mapping_of(a_case, map), candidate.bounds, candidate.expected_ns});
+                            mapping_of(a_case, map), tile.bounds, tile.expected_ns});
         }
         return list;
     }
