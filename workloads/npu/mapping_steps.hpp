@@ -32,4 +32,11 @@ inline std::int64_t most_tile(std::int64_t extent, std::int64_t cores, std::int6
     return std::min(kMost, arch::base::ceil_div(arch::base::ceil_div(extent, cores), step) * step);
 }
 
+inline constexpr std::int64_t kFineStep = 8;  // a multiple of every type's mmul block
+
+// The least tile, in fine steps, with which so many cover the extent.
+inline std::int64_t covering_tile(std::int64_t extent, std::int64_t tiles) {
+    return arch::base::ceil_div(arch::base::ceil_div(extent, tiles), kFineStep) * kFineStep;
+}
+
 }  // namespace tilesim::workloads::npu

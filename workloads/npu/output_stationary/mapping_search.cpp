@@ -63,15 +63,34 @@ void add_core_tile(std::vector<TileCandidate>& candidates, const SearchContext& 
     }
 }
 
+// Rows or columns of C's tiles: by steps, and the least that cover the extent in one round or two,
+// between them too.
+std::set<std::int64_t> sizes_of(std::int64_t extent, std::int64_t cores) {
+    std::set<std::int64_t> sizes;
+    const std::int64_t most = most_tile(extent, cores, kTileStep);
+    for (std::int64_t size = kTileStep; size <= most; size += kTileStep) {
+        sizes.insert(size);
+    }
+    for (const std::int64_t rounds : {1, 2}) {
+        const std::int64_t size = covering_tile(extent, cores * rounds);
+        if (size <= most) {
+            sizes.insert(size);
+        }
+    }
+    return sizes;
+}
+
 void add_tiles(std::vector<TileCandidate>& candidates, const SearchContext& at,
                OutputStationaryMapping map, std::int64_t step_k) {
     const GemmProblem& problem = at.problem;
     const std::int64_t core_memory = at.config.core.memory.count();
-    const std::int64_t most_m = most_tile(problem.m, map.rows_of(at.config), kTileStep);
-    const std::int64_t most_n = most_tile(problem.n, map.columns_of(at.config), kTileStep);
+    const std::set<std::int64_t> all_m = sizes_of(problem.m, map.rows_of(at.config));
+    const std::set<std::int64_t> all_n = sizes_of(problem.n, map.columns_of(at.config));
     const std::int64_t most_k = most_tile(problem.k, 1, step_k);
-    for (map.m_ct = kTileStep; map.m_ct <= most_m; map.m_ct += kTileStep) {
-        for (map.n_ct = kTileStep; map.n_ct <= most_n; map.n_ct += kTileStep) {
+    for (const std::int64_t m_ct : all_m) {
+        map.m_ct = m_ct;
+        for (const std::int64_t n_ct : all_n) {
+            map.n_ct = n_ct;
             for (map.k_ct = step_k; map.k_ct <= most_k; map.k_ct += step_k) {
                 const std::int64_t least =
                     map.a_buffers * map.m_ct * map.k_ct * bytes_of(problem.a) +

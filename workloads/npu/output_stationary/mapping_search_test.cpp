@@ -81,6 +81,15 @@ TEST(MappingSearch, RowsOfBlocksAreCandidatesWhereTheyAreExpectedToBeFaster) {
     EXPECT_LT(rows, list.size() / 2);
 }
 
+// 288 rows are one round of four times 72, which is no multiple of a step.
+TEST(MappingSearch, TilesThatCoverTheProductInOneRoundOrTwoAreCandidates) {
+    const auto list = candidates("xdna", gemm(288, 304, 816, DataType::Int8, DataType::Int16));
+    EXPECT_TRUE(has(list, 72, 16, 208));
+    EXPECT_TRUE(has(list, 72, 16, 104));
+    EXPECT_TRUE(has(list, 40, 16, 104));
+    EXPECT_FALSE(has(list, 56, 16, 104));
+}
+
 // On a part of the array blocks may be as long as K besides.
 TEST(MappingSearch, VariantsFitAndDifferInOneKeyOrItsTile) {
     const GemmProblem problem = gemm(512, 864, 1152, DataType::Int8, DataType::Int8);

@@ -19,8 +19,6 @@ using Reduction = WeightStationaryMapping::Reduction;
 
 namespace {
 
-constexpr std::int64_t kFineStep = 8;  // a multiple of every type's mmul block
-
 // Cycles of a C tile on the core that does most: the first clears it, others get it word by word,
 // all multiply, and all but the last put it on.
 std::int64_t tile_cycles(const ArrayShape& shape, arch::npu::program::Kernel kernel,
@@ -187,7 +185,7 @@ std::set<std::int64_t> widths_of(const GemmProblem& problem, const WeightStation
             widths.insert(n_ct);
         }
         const std::int64_t passes = ceil_div(problem.n, columns * n_ct);
-        widths.insert(ceil_div(ceil_div(problem.n, columns * passes), kFineStep) * kFineStep);
+        widths.insert(covering_tile(problem.n, columns * passes));
     }
     return widths;
 }

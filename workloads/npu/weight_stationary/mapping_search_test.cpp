@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "arch/npu/core/kernel_timing.hpp"
 #include "workloads/npu/weight_stationary/weight_stationary_testing.hpp"
@@ -52,6 +54,36 @@ TEST(WeightStationarySearch, IsNearWhatRunsTakeWhereBuffersMeetInABankAndWhereCI
                 << n_ct << " " << c_buffers;
         }
     }
+}
+
+// Four columns need 72 columns of B each, which is no multiple of a step.
+TEST(WeightStationarySearch, TilesThatCoverNEvenlyAreCandidatesOnPartsOfTheArrayToo) {
+    const Machine m = machine("xdna2");
+    const GemmProblem gemm = int8_gemm(576, 768, 288);
+    const std::vector<TileCandidate> list = candidates_of(gemm, m.npu, {m.memory, m.fabric});
+    EXPECT_TRUE(std::any_of(list.begin(), list.end(), [](const TileCandidate& each) {
+        return each.mapping.columns == 4 && each.mapping.n_ct == 72;
+    }));
+}
+
+TEST(WeightStationarySearch, VariantsFitAndDifferInOneKey) {
+    const Machine m = machine("xdna2");
+    const GemmProblem gemm = int8_gemm(576, 768, 288);
+    WeightStationaryMapping map;
+    map.m_ct = 32;
+    map.k_ct = 192;
+    map.n_ct = 48;
+    const auto variants = variants_of(gemm, map, m.npu, {m.memory, m.fabric});
+    std::set<std::int64_t> widths;
+    for (const TileCandidate& each : variants) {
+        const WeightStationaryMapping& other = each.mapping;
+        EXPECT_EQ((other.m_ct != map.m_ct) + (other.k_ct != map.k_ct) + (other.n_ct != map.n_ct) +
+                      (other.a_buffers != map.a_buffers) + (other.c_buffers != map.c_buffers),
+                  1);
+        EXPECT_TRUE(problems_of(gemm, other, m.npu).empty());
+        widths.insert(other.n_ct);
+    }
+    EXPECT_EQ(widths, (std::set<std::int64_t>{24, 32, 40, 48, 56, 64, 96}));
 }
 
 // What a C tile more costs where nothing is in the way of three cores in a column: each multiplies,
