@@ -124,7 +124,7 @@ TEST(Session, ATinyProductOnAmxCoresTakesWhatVaryingItsKeysFavours) {
 }
 
 // Blocks of 16 x 4 copy four columns of B at a time, sixteen with 16 x 16.
-TEST(Session, ASmallProductOnVersalTakesWhatSimulationsFavour) {
+TEST(Session, ASmallProductOnVersalTakesBlocksOfManyColumns) {
     const std::string gemm = "M: 187, K: 5, N: 251, a: int8, b: int8, c: int8";
     const char* largest = "{gotoblas: {m_r: 16, n_r: 4, m_c: 192, n_c: 252, k_c: 5, b_buffers: 2}}";
     EXPECT_LT(1.05 * run_on("vck190", gemm).time_ns,
