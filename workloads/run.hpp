@@ -90,6 +90,8 @@ struct Plan {
     const arch::memory::device::MemoryConfig& memory;
     // How long before its arrival every request to the memory is submitted.
     arch::base::Femtoseconds lookahead;
+    // Simulated before the time reported begins; no part of what `run.max_time` grants.
+    arch::base::Femtoseconds lead{0};
     arch::base::Hertz clock;  // of the cycles reported
     double macs = 0;
     // What each bank of the memory has in it.

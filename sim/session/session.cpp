@@ -84,6 +84,7 @@ arch::systemc::Limits limits_for(const Case& a_case, const Plan& plan,
         a_case.run.max_time == workloads::RunOptions::kMostTime) {
         limits.simulated = plan.quiet_time;
     }
+    limits.simulated = std::min(limits.simulated, arch::base::kNever - plan.lead) + plan.lead;
     return limits;
 }
 

@@ -110,6 +110,42 @@ TEST(Session, LanesThatTheHostAddsCountInEveryPlacementOfAProductInTheBanks) {
     EXPECT_EQ(run("30 GB/s").cycles, slow.cycles);
 }
 
+// Few outputs of a unit: whole columns in its bank need no sums of several banks, and the tiles of
+// its two banks one visit to the modes. Other sizes take the least of balanced placements.
+TEST(Session, AProductInTheBanksTakesWhicheverPlacementIsFastest) {
+    const auto fastest = [](const char* gemm) {
+        const std::string problem = std::string{gemm} + ", a: f16, b: f16, c: f16";
+        const workloads::RunResult chosen = run_on("hbm_pim", problem);
+        for (const char* given : {"{pimnast: {}}", "{column_major: {order: outputs}}",
+                                  "{column_major: {}}", "{tile_pairs: {}}"}) {
+            EXPECT_LE(chosen.time_ns, run_on("hbm_pim", problem, {{"mapping", given}}).time_ns)
+                << given;
+        }
+        return chosen.mapping.begin().key();
+    };
+    EXPECT_EQ(fastest("M: 3, K: 2760, N: 119"), "column_major");
+    EXPECT_EQ(fastest("M: 1, K: 96, N: 38"), "tile_pairs");
+    EXPECT_EQ(fastest("M: 1, K: 1024, N: 4096"), "pimnast");
+}
+
+// Without the refreshes that both meet, the balanced placement would seem to be faster.
+TEST(Session, APlacementInTheBanksIsComparedWithOthersRefreshIncluded) {
+    const auto chosen =
+        run_on("gddr6_aim", "M: 1, K: 4000, N: 3000, a: bf16, b: bf16, c: bf16").mapping;
+    EXPECT_EQ(chosen.begin().key(), "bank_rows");
+}
+
+// Commands reach the channels 100 CK after the start, which are not of the product's time.
+TEST(Session, ABudgetOfTimeHoldsForTheTimeThatIsReported) {
+    const auto status = [](const char* budget) {
+        return run_on("hbm_pim", "M: 1, K: 96, N: 38, a: f16, b: f16, c: f16",
+                      {{"mapping", "{tile_pairs: {}}"}, {"run.max_time", budget}})
+            .status;
+    };
+    EXPECT_EQ(status("428 ns"), workloads::Status::Ok);
+    EXPECT_EQ(status("427 ns"), workloads::Status::TimeLimit);
+}
+
 // Four rows of C on eight cores are mostly loads of B, which are asked for a block ahead.
 TEST(Session, ATinyProductOnAmxCoresTakesWhatVaryingItsKeysFavours) {
     const std::string gemm = "M: 4, K: 1, N: 115, a: int8, b: int8, c: int32";
@@ -124,7 +160,7 @@ TEST(Session, ATinyProductOnAmxCoresTakesWhatVaryingItsKeysFavours) {
 }
 
 // Blocks of 16 x 4 copy four columns of B at a time, sixteen with 16 x 16.
-TEST(Session, ASmallProductOnVersalTakesWhatSimulationsFavour) {
+TEST(Session, ASmallProductOnVersalTakesBlocksOfManyColumns) {
     const std::string gemm = "M: 187, K: 5, N: 251, a: int8, b: int8, c: int8";
     const char* largest = "{gotoblas: {m_r: 16, n_r: 4, m_c: 192, n_c: 252, k_c: 5, b_buffers: 2}}";
     EXPECT_LT(1.05 * run_on("vck190", gemm).time_ns,

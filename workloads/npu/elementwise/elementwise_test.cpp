@@ -182,7 +182,9 @@ TEST(Elementwise, MappingsAreSearchedOverColumnsCoresAndPieces) {
                    map.elements_per_call == elements;
         });
     };
-    EXPECT_TRUE(has(8, 2, 4096));
+    for (std::int64_t columns = 1; columns <= 8; ++columns) {
+        EXPECT_TRUE(has(columns, 2, 4096)) << columns;
+    }
     EXPECT_FALSE(has(8, 2, 8192));  // 16 cores have 4096 each
     EXPECT_TRUE(has(1, 1, 4096));
     EXPECT_FALSE(has(1, 1, 8192));  // four buffers of 16 KiB, and a stack

@@ -26,7 +26,7 @@ std::vector<ElementwiseMapping> mappings_of(const ElementwiseProblem& problem,
             mappings.push_back(map);
         }
     };
-    for (std::int64_t columns = ShimColumns::count(config); columns >= 1; columns /= 2) {
+    for (std::int64_t columns = ShimColumns::count(config); columns >= 1; --columns) {
         for (std::int64_t cores = 1; cores <= config.shim_dma.channels; ++cores) {
             ElementwiseMapping map;
             map.columns = columns;

@@ -230,6 +230,14 @@ TEST(Gemv, WhatCannotBeSaysWhatLimitsItAndWhatCan) {
     EXPECT_THROW(lower(problem, map, xdna2().npu), arch::base::config::ConfigError);
 }
 
+TEST(Gemv, EveryNumberOfColumnsMayBeBest) {
+    std::set<std::int64_t> columns;
+    for (const GemvMapping& map : mappings_of({2048, 2048}, xdna2().npu)) {
+        columns.insert(map.columns);
+    }
+    EXPECT_EQ(columns, (std::set<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8}));
+}
+
 TEST(Gemv, VariantsFitAndDifferInOneKey) {
     const MatrixVector problem{2048, 2048};
     const GemvMapping map = mapping(8, 2, 4);

@@ -34,7 +34,7 @@ std::vector<GemvMapping> mappings_of(const MatrixVector& problem, const NpuConfi
             }
         }
     };
-    for (std::int64_t columns = ShimColumns::count(config); columns >= 1; columns /= 2) {
+    for (std::int64_t columns = ShimColumns::count(config); columns >= 1; --columns) {
         GemvMapping map;
         map.columns = columns;
         try_rows(map);

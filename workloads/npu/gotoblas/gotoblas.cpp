@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "arch/base/units.hpp"
 #include "arch/npu/core/stream_kernel_timing.hpp"
@@ -17,7 +18,6 @@ using arch::base::config::ConfigError;
 
 namespace {
 
-constexpr std::int64_t kPortBytes = 4;  // a cycle
 using arch::base::kNanosecondsPerSecond;
 
 // States of a B_r lock.
@@ -34,27 +34,6 @@ std::int64_t rounded_up(std::int64_t x, std::int64_t to) {
 // Of a type that may be smaller than a byte: no mapping of it fits, but it is asked for.
 std::int64_t elements_in(std::int64_t bytes, DataType type) {
     return bytes * arch::base::kBitsPerByte / arch::base::bits_of(type);
-}
-
-// L1 to L3.
-std::vector<GotoblasBlock> blocks_of(const GemmProblem& problem, const GotoblasMapping& map) {
-    const std::int64_t m = rounded_up(problem.m, map.m_r);
-    const std::int64_t n = rounded_up(problem.n, map.n_r);
-    std::vector<GotoblasBlock> blocks;
-    for (std::int64_t j = 0; j < n; j += map.n_c) {
-        const std::int64_t columns = std::min(map.n_c, n - j);
-        for (std::int64_t p = 0; p < problem.k; p += map.k_c) {
-            const std::int64_t steps = std::min(map.k_c, problem.k - p);
-            for (std::int64_t i = 0; i < m; i += map.m_c) {
-                const std::int64_t rows = std::min(map.m_c, m - i);
-                blocks.push_back({i, rows, p, steps, j, columns,
-                                  (p * m + i * steps) * bytes_of(problem.a),
-                                  (j * problem.k + p * columns) * bytes_of(problem.b),
-                                  (j * m + i * columns) * bytes_of(problem.c)});
-            }
-        }
-    }
-    return blocks;
 }
 
 class Lowering {
@@ -204,6 +183,26 @@ class Lowering {
 };
 
 }  // namespace
+
+std::vector<GotoblasBlock> blocks_of(const GemmProblem& problem, const GotoblasMapping& map) {
+    const std::int64_t m = rounded_up(problem.m, map.m_r);
+    const std::int64_t n = rounded_up(problem.n, map.n_r);
+    std::vector<GotoblasBlock> blocks;
+    for (std::int64_t j = 0; j < n; j += map.n_c) {
+        const std::int64_t columns = std::min(map.n_c, n - j);
+        for (std::int64_t p = 0; p < problem.k; p += map.k_c) {
+            const std::int64_t steps = std::min(map.k_c, problem.k - p);
+            for (std::int64_t i = 0; i < m; i += map.m_c) {
+                const std::int64_t rows = std::min(map.m_c, m - i);
+                blocks.push_back({i, rows, p, steps, j, columns,
+                                  (p * m + i * steps) * bytes_of(problem.a),
+                                  (j * problem.k + p * columns) * bytes_of(problem.b),
+                                  (j * m + i * columns) * bytes_of(problem.c)});
+            }
+        }
+    }
+    return blocks;
+}
 
 std::int64_t panel_memory(const NpuConfig& config) {
     const std::int64_t given = config.kernels.panel_memory.count();
@@ -360,25 +359,42 @@ GotoblasMapping choose_gotoblas(const GemmProblem& problem, const NpuConfig& con
     return map;
 }
 
+namespace {
+
+// The longest that fits, and equal parts of K: a rest would cost a block of its own all the same.
+// Parts are whole loop bodies of the micro-kernel.
+std::set<std::int64_t> steps_of_blocks(const GemmProblem& problem, const GotoblasMapping& map,
+                                       const NpuConfig& config) {
+    const std::int64_t fit = elements_in(panel_memory(config), problem.b) / (2 * map.n_r);
+    const std::int64_t longest = std::max<std::int64_t>(1, std::min(problem.k, fit));
+    const StreamMode* mode =
+        core::StreamKernelTiming(config.kernels).find_mode(problem.a, problem.b, problem.c);
+    const std::int64_t body = mode == nullptr ? 1 : mode->steps;
+    std::set<std::int64_t> steps{longest};
+    for (const std::int64_t parts : {1, 2, 4}) {
+        const std::int64_t part = ceil_div(problem.k, parts * ceil_div(problem.k, longest));
+        steps.insert(std::min(longest, rounded_up(part, body)));
+    }
+    return steps;
+}
+
+}  // namespace
+
 std::vector<GotoblasMapping> mappings_of(const GemmProblem& problem, GotoblasMapping map,
                                          const NpuConfig& config) {
     std::vector<GotoblasMapping> mappings;
     for (map.m_r = 4; map.m_r <= 32; map.m_r += 4) {
         for (map.n_r = 2; map.n_r <= 16; map.n_r *= 2) {
-            const std::int64_t steps = elements_in(panel_memory(config), problem.b) / (2 * map.n_r);
-            const std::int64_t longest = std::max<std::int64_t>(1, std::min(problem.k, steps));
-            for (const std::int64_t parts : {1, 2, 4}) {
-                map.k_c = ceil_div(longest, parts);
+            map.n_c = rounded_up(problem.n, map.n_r);
+            for (const std::int64_t steps : steps_of_blocks(problem, map, config)) {
+                map.k_c = steps;
                 const std::int64_t fits =
                     elements_in(config.programmable_logic.ram.count(), problem.a) / map.k_c /
                     map.m_r * map.m_r;
                 map.m_c = std::min(rounded_up(problem.m, map.m_r), std::max(map.m_r, fits));
-                for (const std::int64_t stripes : {1, 2, 4}) {
-                    map.n_c = rounded_up(ceil_div(problem.n, stripes), map.n_r);
-                    for (map.b_buffers = 1; map.b_buffers <= 2; ++map.b_buffers) {
-                        if (problems_of(problem, map, config).empty()) {
-                            mappings.push_back(map);
-                        }
+                for (map.b_buffers = 1; map.b_buffers <= 2; ++map.b_buffers) {
+                    if (problems_of(problem, map, config).empty()) {
+                        mappings.push_back(map);
                     }
                 }
             }

@@ -27,6 +27,8 @@
 
 namespace tilesim::workloads::npu::gotoblas {
 
+constexpr std::int64_t kPortBytes = 4;  // of A's stream port, a cycle
+
 struct GotoblasMapping {
     std::int64_t m_r = 16, n_r = 4;          // register block
     std::int64_t m_c = 0, n_c = 0, k_c = 0;  // cache blocks
@@ -47,6 +49,9 @@ struct GotoblasBlock {
     std::int64_t column = 0, columns = 0;                   // of C, padded to n_r
     std::int64_t a_offset = 0, b_offset = 0, c_offset = 0;  // bytes
 };
+
+// L1 to L3.
+std::vector<GotoblasBlock> blocks_of(const GemmProblem& problem, const GotoblasMapping& mapping);
 
 struct LoweredGotoblas {
     arch::npu::program::Program program;
@@ -87,8 +92,9 @@ GemmBounds bounds_of(const GemmProblem& problem, const GotoblasMapping& mapping,
 // The 16 x 4 block with the largest cache blocks that fit.
 GotoblasMapping choose_gotoblas(const GemmProblem& problem, const arch::npu::NpuConfig& config);
 
-// Every register block, with the largest cache blocks that fit and parts of them, B_r in one or two
-// buffers; A comes as in `given`.
+// Every register block, with the largest cache blocks that fit, those of K in parts of it, too, and
+// B_r in one or two buffers; A comes as in `given`. Of N there is one block: B_c lies in DRAM, so
+// that more of them have the same panels and a start each.
 std::vector<GotoblasMapping> mappings_of(const GemmProblem& problem, GotoblasMapping given,
                                          const arch::npu::NpuConfig& config);
 

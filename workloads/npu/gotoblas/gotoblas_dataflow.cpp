@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <utility>
 
@@ -11,7 +10,7 @@
 #include "arch/base/units.hpp"
 #include "arch/npu/core/stream_kernel_timing.hpp"
 #include "workloads/attribution.hpp"
-#include "workloads/default_mapping.hpp"
+#include "workloads/npu/gotoblas/expected_time.hpp"
 #include "workloads/npu/gotoblas/gotoblas.hpp"
 #include "workloads/npu/gotoblas/gotoblas_data.hpp"
 #include "workloads/npu/npu_machine.hpp"
@@ -81,25 +80,16 @@ class Gotoblas final : public ProductDataflow<GotoblasMapping> {
         return problem.find<GemmProblem>() != nullptr && stream_fed(device);
     }
 
-    // The largest blocks that fit; of a small product, which one or a few of them hold, how the
-    // last are filled and what overlaps decides: some are simulated.
-    Choice choose(const Case& a_case, Runner& runner) const override {
-        constexpr double kSmallMacs = 1LL << 26;
-        Choice largest{mapping_of(a_case, keys_for(a_case)),
-                       "no mapping given: the largest blocks that fit, see `mapping`"};
-        if (a_case.problem.get<GemmProblem>().macs() > kSmallMacs) {
-            return largest;
-        }
-        const Choice tried = best_expected(*this, a_case, runner);
-        const auto whole_ns = [&](const Mapping& mapping) {
-            Case candidate = a_case;
-            candidate.mapping = mapping;
-            candidate.run.functional = false;
-            candidate.run.sampled = false;
-            const RunResult run = runner.run(candidate);
-            return run.status == Status::Ok ? run.time_ns : std::numeric_limits<double>::max();
-        };
-        return whole_ns(tried.mapping) < whole_ns(largest.mapping) ? tried : largest;
+    // Host and core are two stages of known lengths: what is expected tells mappings apart, and
+    // none needs to be simulated. The largest blocks, which `refusals` has found to fit, are one.
+    Choice choose(const Case& a_case, Runner&) const override {
+        const std::vector<Candidate> list = candidates(a_case);
+        const auto best = std::min_element(
+            list.begin(), list.end(),
+            [](const Candidate& a, const Candidate& b) { return a.expected_ns < b.expected_ns; });
+        return {best->mapping,
+                fmt::format("no mapping given: of {} the one expected to be fastest, see `mapping`",
+                            list.size())};
     }
 
     std::vector<Refusal> refusals(const Case& a_case) const override {
@@ -168,7 +158,8 @@ class Gotoblas final : public ProductDataflow<GotoblasMapping> {
             list.push_back(
                 {fmt::format("{} x {}, k_c {}, m_c {}, n_c {}{}", map.m_r, map.n_r, map.k_c,
                              map.m_c, map.n_c, map.b_buffers == 2 ? ", B_r double" : ""),
-                 mapping_of(a_case, map), bounds_of(gemm, map, config, a_case.device.memory)});
+                 mapping_of(a_case, map), bounds_of(gemm, map, config, a_case.device.memory),
+                 expected_ns(gemm, map, config, path_of(a_case.device))});
         }
         return list;
     }

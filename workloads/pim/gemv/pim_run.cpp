@@ -198,6 +198,7 @@ void run_program(Runner& runner, const Case& a_case, const arch::pim::PimProgram
     const auto& dram = a_case.device.memory;
     Plan plan{.memory = dram,
               .lookahead = arch::pim::PimController::memory_lookahead(dram),
+              .lead = arch::base::Clock{dram.clock}.time_of(PimController::kCommandLatency),
               .clock = dram.clock,
               .macs = macs,
               .in_banks = {"alu"}};
