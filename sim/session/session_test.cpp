@@ -62,9 +62,13 @@ TEST(Session, TheRunOfAChosenMappingIsThatOfTheSameMappingGiven) {
     EXPECT_EQ(chosen.where, given.where);
     EXPECT_EQ(chosen.busy, given.busy);
     EXPECT_EQ(chosen.not_exercised, given.not_exercised);
-    ASSERT_EQ(chosen.notes.size(), given.notes.size() + 1);
     EXPECT_THAT(chosen.notes[0], HasSubstr("no mapping given"));
-    EXPECT_TRUE(std::equal(given.notes.begin(), given.notes.end(), chosen.notes.begin() + 1));
+    // Of keys that change nothing it is told who has set them.
+    std::vector<std::string> others;
+    std::copy_if(given.notes.begin(), given.notes.end(), std::back_inserter(others),
+                 [](const auto& note) { return !note.starts_with("mapping."); });
+    EXPECT_LT(others.size(), given.notes.size());
+    EXPECT_EQ(std::vector(chosen.notes.begin() + 1, chosen.notes.end()), others);
 }
 
 workloads::RunResult run_on(const std::string& device, const std::string& gemm,
