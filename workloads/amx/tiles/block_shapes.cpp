@@ -6,9 +6,11 @@
 #include "arch/amx/program/tile_config.hpp"
 #include "arch/base/data_type.hpp"
 #include "arch/base/units.hpp"
+#include "workloads/amx/tiles/whole_socket.hpp"
 
 namespace tilesim::workloads::amx::tiles {
 
+using arch::amx::AmxConfig;
 using arch::amx::program::kMaxRows;
 using arch::base::ceil_div;
 
@@ -20,31 +22,52 @@ double loads_of(const BlockShape& shape) {
            static_cast<double>(shape.m_acc * shape.n_acc);
 }
 
+// Cycles that the loads of one product take: a tile from the L2 is 16 lines at 48 B/cycle. B's
+// tiles are still in the L1 as the next block of rows comes to them where that block's tiles of A
+// fit in beside them: two lines a cycle, had no others to be put there.
+double load_cycles(const BlockShape& shape, std::int64_t k_tiles, bool more_rows,
+                   const AmxConfig& socket) {
+    constexpr double kTileFromL2 = 16 / 0.75;
+    constexpr double kTileFromL1 = 12;
+    constexpr std::int64_t kTileBytes = 1024;
+    const std::int64_t bytes = (shape.m_acc + shape.n_acc) * k_tiles * kTileBytes;
+    const bool stays = more_rows && bytes <= socket.caches.l1.size.count();
+    return kTileFromL2 / static_cast<double>(shape.n_acc) +
+           (stays ? kTileFromL1 : kTileFromL2) / static_cast<double>(shape.m_acc);
+}
+
 // Cycles of a k tile on the busiest core: TMUL's while lines come from far away, or those of the
-// L2's path, beneath which half of these lines come. Lines of the first block are as far as DRAM;
-// of the others A and B were prefetched.
-double expected_cycles(const GemmProblem& gemm, const BlockShape& shape, std::int64_t cores) {
+// loads, beneath which a quarter of these lines come. Lines of the first block are as far as DRAM;
+// of the others A and B were prefetched. C's, which nothing prefetches, are read, too, before they
+// are written: the fewer k tiles there are, the more of them for each.
+double expected_cycles(const GemmProblem& gemm, const BlockShape& shape, const AmxConfig& socket) {
     constexpr double kProduct = 16;
-    constexpr double kTileFromL2 = 16 / 0.75;  // 16 lines at 48 B/cycle
     constexpr double kFarLine = 8;
     constexpr double kPrefetchedLine = 3;
-    constexpr double kHidden = 0.5;
+    constexpr double kExposed = 0.75;
+    constexpr double kLine = 64;
     AmxMapping map;
     map.m_acc = shape.m_acc;
     map.n_acc = shape.n_acc;
     map.partition = AmxMapping::Partition::MN;
-    map.threads = threads_for(gemm, shape, cores);
+    map.threads = threads_for(gemm, shape, socket.cores);
     const BusiestShare share = busiest_share(gemm, map, shares_of_n(gemm, map));
     const auto lines = [](std::int64_t all, std::int64_t tiles) {
         const auto first = static_cast<double>(std::min(all, tiles * kMaxRows));
         return kFarLine * first + kPrefetchedLine * (static_cast<double>(all) - first);
     };
-    const bool split = gemm.a == DataType::F32;  // of three parts, six of the products
-    const double products = static_cast<double>(share.m / kMaxRows * (share.n / kMaxRows));
+    const std::int64_t parts = gemm.a == DataType::F32 ? 3 : 1;  // six products of them
+    const std::int64_t k_tiles = ceil_div(gemm.k, k_tile_of(gemm));
+    const auto products = static_cast<double>(share.m / kMaxRows * (share.n / kMaxRows));
+    const std::int64_t rows = gemm.m < kMaxRows ? gemm.m : share.m;  // few ones are not padded
+    const double c_lines = static_cast<double>(rows * share.n * bytes_of(gemm.c)) / kLine;
     const double far =
-        (split ? 3 : 1) * (lines(share.m, shape.m_acc) + lines(share.n, shape.n_acc));
-    return std::max((split ? 6 : 1) * products * kProduct + far,
-                    (split ? 3 : 1) * products * loads_of(shape) * kTileFromL2 + kHidden * far);
+        static_cast<double>(parts) * (lines(rows, shape.m_acc) + lines(share.n, shape.n_acc)) +
+        kFarLine * c_lines / static_cast<double>(k_tiles);
+    const double loads =
+        load_cycles(shape, parts * k_tiles, share.m > shape.m_acc * kMaxRows, socket);
+    return std::max((parts > 1 ? 6 : 1) * products * kProduct + far,
+                    static_cast<double>(parts) * products * loads + kExposed * far);
 }
 
 }  // namespace
@@ -58,8 +81,7 @@ std::int64_t threads_for(const GemmProblem& gemm, const BlockShape& shape, std::
         cores, ceil_div(gemm.m, shape.m_acc * kMaxRows) * ceil_div(gemm.n, shape.n_acc * kMaxRows));
 }
 
-std::vector<BlockShape> shapes_by_expectation(const GemmProblem& gemm,
-                                              const arch::amx::AmxConfig& socket) {
+std::vector<BlockShape> shapes_by_expectation(const GemmProblem& gemm, const AmxConfig& socket) {
     std::vector<BlockShape> shapes{{2, 2}, {1, 4}, {4, 1}, {1, 3}, {3, 1}, {1, 2}, {2, 1}, {1, 1}};
     // Compressed B is decompressed for each block of rows, which no line's way hides: large blocks
     // first.
@@ -73,7 +95,7 @@ std::vector<BlockShape> shapes_by_expectation(const GemmProblem& gemm,
     const bool one_pass = (columns == 3 || columns == 4) && gemm.m / socket.cores > gemm.n;
     const auto order = [&](const BlockShape& shape) {
         const bool passes = one_pass && shape != BlockShape{1, columns};
-        return std::tuple{passes, expected_cycles(gemm, shape, socket.cores), loads_of(shape)};
+        return std::tuple{passes, expected_cycles(gemm, shape, socket), loads_of(shape)};
     };
     std::stable_sort(shapes.begin(), shapes.end(),
                      [&](const BlockShape& a, const BlockShape& b) { return order(a) < order(b); });

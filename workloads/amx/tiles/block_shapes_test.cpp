@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "workloads/amx/tiles/amx_run_testing.hpp"
 
 namespace tilesim::workloads::amx::tiles {
@@ -19,19 +21,40 @@ TEST(BlockShapes, ThreadsHaveABlockEach) {
 
 // 2 x 2 tiles load four for four products, the fewest.
 TEST(BlockShapes, WhereSharesAreLargeThoseThatLoadLeastAreFirst) {
-    EXPECT_EQ(first(gemm(2048, 64, 2048), 4), (BlockShape{2, 2}));
+    EXPECT_EQ(first(gemm(2048, 2560, 2048), 4), (BlockShape{2, 2}));
 }
 
 // Eight by seven tiles: a tile each for 56 cores, blocks of 2 x 2 for 16 of them.
 TEST(BlockShapes, WhereFewBlocksLeaveCoresIdleSmallOnesAreFirst) {
     EXPECT_EQ(first(gemm(8 * 16, 64, 7 * 16), 56), (BlockShape{1, 1}));
-    EXPECT_NE(first(gemm(8 * 16, 64, 7 * 16), 1), (BlockShape{1, 1}));
+    EXPECT_NE(first(gemm(8 * 16, 2560, 7 * 16), 1), (BlockShape{1, 1}));
 }
 
 // Two rows of tiles and one block of columns: two wide ones take as many products each, and their
 // first block, which nothing has prefetched, is four times as wide.
 TEST(BlockShapes, TheFirstBlockOfColumnsComesFromFarAway) {
     EXPECT_EQ(first(gemm(32, 64, 4 * 16), 2).n_acc, 1);
+}
+
+// Lines of C are far, too, and with few k tiles they are most: no loads are left to save.
+TEST(BlockShapes, WhereKIsShortTheSmallerBlocksAreFirst) {
+    EXPECT_EQ(first(gemm(1024, 4 * 64, 960), 1), (BlockShape{1, 2}));
+    EXPECT_EQ(first(gemm(1024, 16 * 64, 960), 1), (BlockShape{2, 2}));
+    // Narrow results are fewer lines.
+    EXPECT_EQ(first(gemm(1024, 4 * 64, 960, DataType::Int8, DataType::Int8), 1),
+              (BlockShape{2, 2}));
+}
+
+// Three columns and a row of twelve k tiles are 48 KiB, the L1; of thirteen B comes from the L2
+// again for each block of rows.
+TEST(BlockShapes, WhereBStaysInTheL1WideBlocksComeBeforeSquareOnes) {
+    const auto wide_first = [](std::int64_t m, std::int64_t k_tiles) {
+        const auto shapes = shapes_by_expectation(gemm(m, k_tiles * 64, 960), socket_of(1));
+        return std::find(shapes.begin(), shapes.end(), BlockShape{1, 3}) <
+               std::find(shapes.begin(), shapes.end(), BlockShape{2, 2});
+    };
+    EXPECT_TRUE(wide_first(1008, 12));
+    EXPECT_FALSE(wide_first(1008, 13));
 }
 
 TEST(BlockShapes, ThreeTilesOfColumnsAreOneBlockWhereRowsAreMany) {

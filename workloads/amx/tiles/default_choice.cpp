@@ -20,10 +20,15 @@ namespace {
 
 using arch::amx::AmxConfig;
 
-// What a choice may simulate, in steps of its product, about two microseconds of the host's time
-// each: for what helps most often, and as long as it goes on to all else.
-constexpr double kMostSteps = 400'000;
-constexpr double kMostStepsForAll = 100'000;
+// What a choice may simulate, in events, one to four microseconds of the host's time each: for what
+// helps most often, and as long as it goes on to all else. How many a run takes is known once it
+// has ended: lines that wait for each other take more. What one core does stays in the host's
+// caches, and takes half as long.
+constexpr double kMostEvents = 600'000;
+constexpr double kMostEventsOfOneCore = 1'000'000;
+constexpr double kMostEventsForAll = 300'000;
+// The first run, which is the result's where no other is faster, in steps of the product.
+constexpr double kMostSteps = 600'000;
 // Of a convolution each run, of which there are eight at most.
 constexpr double kMostStepsOfConvolution = 40'000;
 
@@ -34,7 +39,10 @@ class Search {
         : dataflow_(dataflow), case_(a_case), runner_(runner), best_(expected) {}
 
     const AmxMapping& best() const { return best_; }
-    std::int64_t tried() const { return tried_; }
+    // Whether another run like the fastest so far stays within so many events in all.
+    bool affords(double most_events) const {
+        return events_ + (run_ ? static_cast<double>(run_->events) : 0) <= most_events;
+    }
     double least_ns() const { return run_ ? run_->time_ns : 0; }
 
     void consider(const AmxMapping& mapping) {
@@ -73,8 +81,8 @@ class Search {
                 std::min(candidate.run.max_time, arch::base::Femtoseconds{static_cast<std::int64_t>(
                                                      run_->time_ns * kFemtosecondsPerNanosecond)});
         }
-        ++tried_;
         RunResult run = runner_.run(candidate);
+        events_ += static_cast<double>(run.events);
         const bool faster = run.status == Status::Ok && (!run_ || run.time_ns < run_->time_ns);
         return faster ? std::optional(std::move(run)) : std::nullopt;
     }
@@ -85,14 +93,14 @@ class Search {
     AmxMapping best_;
     std::optional<RunResult> run_;  // of `best_`
     std::vector<AmxMapping> seen_;
-    std::int64_t tried_ = 0;
+    double events_ = 0;
 };
 
 // Which of the keys' alternatives are tried.
 struct TriedKeys {
     std::size_t keys = SIZE_MAX;    // the first ones
     std::size_t values = SIZE_MAX;  // of each, the first ones
-    std::int64_t tries = 0;         // as many runs in all
+    double events = 0;              // of all runs
 };
 
 // Each key's alternatives to the best in turn: those of the next key are those to what is then the
@@ -103,7 +111,7 @@ void try_keys(Search& search, const GemmProblem& gemm, const AmxConfig& socket,
     for (std::size_t key = 0; key < std::min(which.keys, all); ++key) {
         const std::vector<AmxMapping> values = alternatives_of(gemm, socket, search.best())[key];
         const std::size_t few = std::min(which.values, values.size());
-        for (std::size_t i = 0; i < few && search.tried() < which.tries; ++i) {
+        for (std::size_t i = 0; i < few && search.affords(which.events); ++i) {
             search.consider(values[i]);
         }
     }
@@ -113,18 +121,16 @@ void try_keys(Search& search, const GemmProblem& gemm, const AmxConfig& socket,
 // turn; then all else, as long as that helps.
 void search_keys(Search& search, const GemmProblem& gemm, const AmxConfig& socket) {
     constexpr double kWorthwhile = 0.99;
-    const double steps = steps_of(gemm, search.best());
-    const TriedKeys often{9, 2, static_cast<std::int64_t>(kMostSteps / steps)};
-    const TriedKeys all{.tries = static_cast<std::int64_t>(kMostStepsForAll / steps)};
-    if (often.tries < 2) {
+    if (steps_of(gemm, search.best()) > kMostSteps) {
         return;
     }
     search.consider(search.best());
-    try_keys(search, gemm, socket, often);
+    const bool one_core = search.best().threads == 1;
+    try_keys(search, gemm, socket, {9, 2, one_core ? kMostEventsOfOneCore : kMostEvents});
     for (double before_ns = search.least_ns() / kWorthwhile;
-         search.least_ns() <= kWorthwhile * before_ns && search.tried() < all.tries;) {
+         search.least_ns() <= kWorthwhile * before_ns && search.affords(kMostEventsForAll);) {
         before_ns = search.least_ns();
-        try_keys(search, gemm, socket, all);
+        try_keys(search, gemm, socket, {.events = kMostEventsForAll});
     }
 }
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cstdint>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -19,14 +19,15 @@ namespace {
 // Takes as long as it is told to.
 class Told final : public Runner {
   public:
-    explicit Told(std::function<double(const AmxMapping&)> time_ns)
-        : time_ns_(std::move(time_ns)) {}
+    explicit Told(std::function<double(const AmxMapping&)> time_ns, std::uint64_t events = 1000)
+        : time_ns_(std::move(time_ns)), events_(events) {}
 
     RunEnd run(const Case&, const Plan&, RunResult&) override { return RunEnd::Finished; }
     RunResult run(const Case& part) override {
         tried.push_back(part.mapping.get<AmxMapping>());
         RunResult result;
         result.time_ns = time_ns_(tried.back());
+        result.events = events_;
         return result;
     }
 
@@ -34,6 +35,7 @@ class Told final : public Runner {
 
   private:
     std::function<double(const AmxMapping&)> time_ns_;
+    std::uint64_t events_;
 };
 
 constexpr std::int64_t kSocketCores = 5;
@@ -83,21 +85,44 @@ TEST(DefaultChoice, NoMappingIsSimulatedTwice) {
     }
 }
 
-// 400 000 steps are a choice's: the longer a run, the fewer, and none of one alone.
+std::size_t tries(const GemmProblem& problem, std::uint64_t events) {
+    Told times([](const AmxMapping&) { return 1000.0; }, events);
+    chosen(problem, times);
+    return times.tried.size();
+}
+
+// 600,000 events are a choice's, a million where one core computes all.
 TEST(DefaultChoice, TheMoreARunTakesTheFewerAreTried) {
-    const auto tries = [](std::int64_t m) {
-        Told times([](const AmxMapping&) { return 1000.0; });
-        const GemmProblem problem = gemm(m, 512, 512);
-        chosen(problem, times);
-        const double steps = steps_of(problem, whole_socket(problem, socket_of(kSocketCores)));
-        return std::pair{static_cast<double>(times.tried.size()), 400'000 / steps};
+    EXPECT_EQ(tries(kSmall, 100'000), 6);
+    EXPECT_EQ(tries(kSmall, 100'001), 5);
+    EXPECT_EQ(tries(kSmall, 900'000), 1);  // the result's own
+    const GemmProblem one_block = gemm(16, 256, 16);
+    EXPECT_EQ(tries(one_block, 100'000), 10);
+    EXPECT_EQ(tries(one_block, 100'001), 9);
+}
+
+// Two values each of the first nine keys; the others as long as 300,000 events last.
+TEST(DefaultChoice, WhatSeldomHelpsIsTriedWhereRunsAreShort) {
+    using Layout = AmxMapping::BLayout;
+    const auto layout = [](std::uint64_t events) {
+        Told times([](const AmxMapping& map) { return map.b_layout == Layout::Vnni ? 500 : 1000; },
+                   events);
+        return chosen(kSmall, times).mapping.get<AmxMapping>().b_layout;
     };
-    const auto [some, most] = tries(512);
-    EXPECT_EQ(some, std::floor(most));
-    EXPECT_GT(some, 2);
-    const auto [none, one] = tries(8192);
-    EXPECT_LT(one, 2);
-    EXPECT_EQ(none, 0);
+    EXPECT_EQ(layout(1'000), Layout::Vnni);
+    EXPECT_EQ(layout(40'000), Layout::Packed);
+}
+
+TEST(DefaultChoice, WhatTakesTooLongForOneRunIsNotTried) {
+    const auto steps = [](const GemmProblem& problem) {
+        return steps_of(problem, whole_socket(problem, socket_of(kSocketCores)));
+    };
+    const GemmProblem longest = gemm(2048, 1024, 704);
+    const GemmProblem longer = gemm(8192, 1024, 1024);
+    EXPECT_LT(steps(longest), 600'000);
+    EXPECT_GT(steps(longer), 600'000);
+    EXPECT_EQ(tries(longest, 900'000), 1);
+    EXPECT_EQ(tries(longer, 900'000), 0);
 }
 
 TEST(DefaultChoice, TheChoiceHasTheRunOfItsMapping) {

@@ -31,8 +31,8 @@ class Alternatives {
         if (streams_b) {
             prefetches_of_b();
         }
-        key(&Map::post, {Map::Post::Interleaved, Map::Post::Fused}, has_post_operations(gemm_));
         blocks();
+        key(&Map::post, {Map::Post::Interleaved, Map::Post::Fused}, has_post_operations(gemm_));
         key(&Map::a_nontemporal, {true, false});
         prefetches_of_a();
         prefetches_of_first_block();
