@@ -71,6 +71,17 @@ TEST(Session, TheRunOfAChosenMappingIsThatOfTheSameMappingGiven) {
     EXPECT_EQ(std::vector(chosen.notes.begin() + 1, chosen.notes.end()), others);
 }
 
+// What cannot move bytes does not compete, and a timing run may choose it.
+TEST(Session, AFunctionalRunNamesDataflowsItLeavesOut) {
+    const auto note = [](const char* functional) {
+        return session::run(parse_scenario("device: hbm_pim\nworkload: {gemv: {M: 38, K: 96}}\n",
+                                           "test", {{"run.functional", functional}}))
+            .notes.at(0);
+    };
+    EXPECT_THAT(note("on"), HasSubstr("functional mode is not for tile_pairs, which may be"));
+    EXPECT_THAT(note("off"), Not(HasSubstr("functional mode")));
+}
+
 workloads::RunResult run_on(const std::string& device, const std::string& gemm,
                             const workloads::Overrides& overrides = {}) {
     return session::run(parse_scenario(
