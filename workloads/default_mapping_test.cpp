@@ -29,8 +29,18 @@ class CountedNumbers final : public Dataflow {
         return list;
     }
 
+    std::vector<Candidate> variants(const Case&, const Mapping& mapping) const override {
+        const int next = mapping.get<int>() + kVariant;
+        return next > most_variant_ ? std::vector<Candidate>{}
+                                    : std::vector<Candidate>{{"", {*this, next}, {}, 1.0}};
+    }
+
+    static constexpr int kVariant = 1000;  // a number and those so much larger, one step each
+    void vary(int most) { most_variant_ = most; }
+
   private:
     int count_;
+    int most_variant_ = 0;
 };
 
 // What each number takes, sampled and whole.
@@ -141,6 +151,21 @@ TEST(DefaultMapping, WhatIsKnownWellEnoughIsNotSimulatedAgain) {
     Times times({{1, {1000, 1, 1100}}, {2, {1005, 5, 1000}}});
     EXPECT_EQ(chosen(2, times), 1);
     EXPECT_TRUE(times.whole.empty());
+}
+
+// Step by step, if it is faster than what was chosen before.
+TEST(DefaultMapping, ARivalThatWinsIsVaried) {
+    CountedNumbers rival(1);
+    rival.vary(2001);
+    Case a_case;
+    a_case.problem = {gemm_kind(), GemmProblem{64, 64, 64}};
+    const Choice choice{{rival, 0}, "", 1000};
+    Times faster({{1, {990, 0, 990}}, {1001, {980, 0, 980}}, {2001, {970, 0, 970}}});
+    const auto found = faster_of(rival, choice, a_case, faster);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->mapping.get<int>(), 2001);
+    Times slower({{1, {1010, 0, 1010}}, {1001, {980, 0, 980}}});
+    EXPECT_FALSE(faster_of(rival, choice, a_case, slower));
 }
 
 // What sampled runs are more promising by, whole runs do not keep.
