@@ -107,10 +107,12 @@ def changed(changes, folder):
 def row_of(line):
     suite, rows, group, *_, changes = line
     mean, worst = errors(suite, rows, group)
-    row = {"suite": suite, "rows": rows, "group": group, "mean": mean, "worst": worst}
-    with tempfile.TemporaryDirectory() as folder:
-        share = changed(changes, pathlib.Path(folder)) if changes else None
-        row["mean_without"], row["worst_without"] = errors(suite, rows, group, share)
+    row = {"suite": suite, "rows": rows, "group": group, "mean": mean, "worst": worst,
+           "mean_without": "", "worst_without": ""}
+    if changes:
+        with tempfile.TemporaryDirectory() as folder:
+            share = changed(changes, pathlib.Path(folder))
+            row["mean_without"], row["worst_without"] = errors(suite, rows, group, share)
     return row
 
 

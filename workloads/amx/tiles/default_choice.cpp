@@ -126,7 +126,9 @@ void search_keys(Search& search, const GemmProblem& gemm, const AmxConfig& socke
     }
     search.consider(search.best());
     const bool one_core = search.best().threads == 1;
-    try_keys(search, gemm, socket, {9, 2, one_core ? kMostEventsOfOneCore : kMostEvents});
+    constexpr std::size_t kFewValues = 2;
+    try_keys(search, gemm, socket,
+             {kHelpfulKeys, kFewValues, one_core ? kMostEventsOfOneCore : kMostEvents});
     for (double before_ns = search.least_ns() / kWorthwhile;
          search.least_ns() <= kWorthwhile * before_ns && search.affords(kMostEventsForAll);) {
         before_ns = search.least_ns();

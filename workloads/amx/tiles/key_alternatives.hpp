@@ -1,6 +1,7 @@
 // What else each key of a mapping may say: what a default is sought among and `tune` varies.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "arch/amx/amx_config.hpp"
@@ -15,5 +16,7 @@ namespace tilesim::workloads::amx::tiles {
 std::vector<std::vector<AmxMapping>> alternatives_of(const GemmProblem& gemm,
                                                      const arch::amx::AmxConfig& socket,
                                                      const AmxMapping& mapping);
+// So many of the first keys are those that help often: all up to `b_nontemporal`.
+inline constexpr std::size_t kHelpfulKeys = 9;
 
 }  // namespace tilesim::workloads::amx::tiles

@@ -8,18 +8,14 @@
 #include <utility>
 
 #include "arch/npu/core/stream_kernel_timing.hpp"
-#include "workloads/npu/program_run_testing.hpp"
+#include "workloads/npu/gotoblas/gotoblas_testing.hpp"
 
 namespace tilesim::workloads::npu::gotoblas {
 namespace {
 
 const Machine& vck190() {
-    static const Machine machine = load_machine("vck190", "ddr4_3200");
-    return machine;
-}
-
-GemmProblem of_int16(std::int64_t m, std::int64_t k, std::int64_t n) {
-    return {m, k, n, DataType::Int16, DataType::Int16, DataType::Int16};
+    static const Machine loaded = machine();
+    return loaded;
 }
 
 double expected_cycles(const GemmProblem& gemm, const GotoblasMapping& map) {
@@ -33,19 +29,11 @@ double simulated_cycles(const GemmProblem& gemm, const GotoblasMapping& map) {
     return static_cast<double>(run_program(vck190(), lowered.program, std::nullopt).cycles);
 }
 
-GotoblasMapping one_block(std::int64_t m_c, std::int64_t n_c, std::int64_t k_c) {
-    GotoblasMapping map;
-    map.m_c = m_c;
-    map.n_c = n_c;
-    map.k_c = k_c;
-    return map;
-}
-
 // Copies take longer than products, are as long as them, or shorter; blocks of K follow each other.
 TEST(GotoblasExpectedTime, IsWithinAHundredthOfASimulation) {
     for (const auto& [rows, steps] : {std::pair{16, 139}, {64, 139}, {320, 139}, {64, 300}}) {
-        const GemmProblem gemm = of_int16(rows, steps, 96);
-        GotoblasMapping map = one_block(rows, 96, std::min(steps, 150));
+        const GemmProblem gemm = problem(rows, steps, 96);
+        GotoblasMapping map = mapping(rows, 96, std::min(steps, 150));
         for (map.b_buffers = 1; map.b_buffers <= 2; ++map.b_buffers) {
             const double cycles = simulated_cycles(gemm, map);
             EXPECT_NEAR(expected_cycles(gemm, map), cycles, cycles / 100)
@@ -58,10 +46,10 @@ TEST(GotoblasExpectedTime, IsWithinAHundredthOfASimulation) {
 TEST(GotoblasExpectedTime, TheLongerOfCopyAndProductsCountsForAPanelInTwoBuffers) {
     constexpr double kCopy = 189 + 14 * 278 + 2 * 14;
     const auto more_of_panels = [](std::int64_t rows, std::int64_t buffers) {
-        GotoblasMapping map = one_block(rows, 400, 139);
+        GotoblasMapping map = mapping(rows, 400, 139);
         map.b_buffers = buffers;
-        return (expected_cycles(of_int16(rows, 139, 400), map) -
-                expected_cycles(of_int16(rows, 139, 200), map)) /
+        return (expected_cycles(problem(rows, 139, 400), map) -
+                expected_cycles(problem(rows, 139, 200), map)) /
                50;
     };
     const double products = more_of_panels(16, 1) - kCopy;  // of one call
@@ -73,21 +61,21 @@ TEST(GotoblasExpectedTime, TheLongerOfCopyAndProductsCountsForAPanelInTwoBuffers
 }
 
 TEST(GotoblasExpectedTime, APortThatBringsALateIsWaitedFor) {
-    GotoblasMapping map = one_block(16, 4, 200);
-    const double as_read = expected_cycles(of_int16(16, 200, 4), map);
+    GotoblasMapping map = mapping(16, 4, 200);
+    const double as_read = expected_cycles(problem(16, 200, 4), map);
     map.a_stream = GotoblasMapping::AStream::Port;
     // 16 x 200 x 2 B at 4 B a cycle, instead of the multiplications.
     const double multiply =
         static_cast<double>(arch::npu::core::StreamKernelTiming(vck190().npu.kernels)
-                                .cycles(micro_kernel(of_int16(16, 200, 4), map, 200))
+                                .cycles(micro_kernel(problem(16, 200, 4), map, 200))
                                 .multiply()
                                 .count());
-    EXPECT_NEAR(expected_cycles(of_int16(16, 200, 4), map) - as_read, 1600 - multiply, 0.01);
+    EXPECT_NEAR(expected_cycles(problem(16, 200, 4), map) - as_read, 1600 - multiply, 0.01);
 }
 
 TEST(GotoblasMappings, BlocksOfKAreTheLongestOrEqualPartsOfWholeLoopBodies) {
     std::set<std::int64_t> steps;
-    for (const GotoblasMapping& map : mappings_of(of_int16(64, 390, 8), {}, vck190().npu)) {
+    for (const GotoblasMapping& map : mappings_of(problem(64, 390, 8), {}, vck190().npu)) {
         if (map.n_r == 4) {
             steps.insert(map.k_c);
         }

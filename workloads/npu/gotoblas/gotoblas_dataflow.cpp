@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "arch/base/check.hpp"
 #include "arch/base/limit.hpp"
 #include "arch/base/units.hpp"
 #include "arch/npu/core/stream_kernel_timing.hpp"
@@ -87,6 +88,7 @@ class Gotoblas final : public ProductDataflow<GotoblasMapping> {
         const auto best = std::min_element(
             list.begin(), list.end(),
             [](const Candidate& a, const Candidate& b) { return a.expected_ns < b.expected_ns; });
+        SIM_CHECK(best != list.end(), "the largest blocks fit, but none of {}", name());
         return {best->mapping,
                 fmt::format("no mapping given: of {} the one expected to be fastest, see `mapping`",
                             list.size())};

@@ -5,26 +5,10 @@
 #include "arch/npu/check/program_verifier.hpp"
 #include "arch/npu/core/stream_kernel_timing.hpp"
 #include "workloads/npu/gotoblas/gotoblas_data.hpp"
-#include "workloads/npu/program_run_testing.hpp"
+#include "workloads/npu/gotoblas/gotoblas_testing.hpp"
 
 namespace tilesim::workloads::npu::gotoblas {
 namespace {
-
-Machine machine() {
-    return load_machine("vck190", "ddr4_3200");
-}
-
-GemmProblem problem(std::int64_t m, std::int64_t k, std::int64_t n) {
-    return {m, k, n, DataType::Int16, DataType::Int16, DataType::Int16};
-}
-
-GotoblasMapping mapping(std::int64_t m_c, std::int64_t n_c, std::int64_t k_c) {
-    GotoblasMapping map;
-    map.m_c = m_c;
-    map.n_c = n_c;
-    map.k_c = k_c;
-    return map;
-}
 
 Outcome run(const GemmProblem& gemm, const GotoblasMapping& map, bool functional) {
     const Machine m = machine();
