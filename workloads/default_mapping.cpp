@@ -23,6 +23,9 @@ constexpr double kVariantsTried = 3;
 constexpr double kRivalsTried = 4;
 constexpr double kOpen = 0.02;  // of what a sampled run takes
 constexpr double kDecided = 2;
+// A product of no more multiply-accumulates is simulated whole: that takes a moment, and sampling
+// leaves open as much of it as mappings differ by.
+constexpr double kWholeMacs = 1LL << 28;
 
 std::size_t rounded(double tries) {
     return static_cast<std::size_t>(std::llround(tries));
@@ -61,15 +64,14 @@ class Trials {
         constexpr double kSmallMacs = 1LL << 31;
         constexpr double kMost = 5;
         constexpr double kLightEvents = 100'000;
-        const auto* gemm = case_.problem.find<GemmProblem>();
-        if (gemm == nullptr) {
+        if (macs() == 0) {
             return 1;
         }
-        const double small = std::clamp(std::sqrt(kSmallMacs / gemm->macs()), 1.0, kMost);
+        const double small = std::clamp(std::sqrt(kSmallMacs / macs()), 1.0, kMost);
         return std::max(1.0, small / std::max(1.0, first_events_ / kLightEvents));
     }
 
-    // Whether one of `most()` of them, sampled, is faster than all before.
+    // Whether one of `most()` of them is faster than all before.
     bool run(const std::vector<const Candidate*>& candidates,
              const std::function<std::size_t()>& most) {
         const double before_ns = least_ns_;
@@ -79,7 +81,7 @@ class Trials {
             if (!next) {
                 break;
             }
-            if (const auto time_ns = sample(candidates[*next]->mapping)) {
+            if (const auto time_ns = try_out(candidates[*next]->mapping)) {
                 search.learn(*next, *time_ns);
             }
         }
@@ -116,7 +118,7 @@ class Trials {
 
     const Mapping& best() const { return best_; }
     double least_ns() const { return least_ns_; }
-    std::size_t sampled() const { return sampled_; }
+    std::size_t tried() const { return tries_; }
 
   private:
     struct Trial {
@@ -124,6 +126,12 @@ class Trials {
         double time_ns = 0;
         double open_ns = 0;  // as much longer or shorter it may be
     };
+
+    // 0: it is no product.
+    double macs() const {
+        const auto* gemm = case_.problem.find<GemmProblem>();
+        return gemm != nullptr ? gemm->macs() : 0;
+    }
 
     // What takes longer than the best loses, and need not end. Nothing: it cannot be run.
     std::optional<RunResult> simulated(const Mapping& mapping, bool sampled) const {
@@ -144,13 +152,14 @@ class Trials {
     }
 
     // What it takes, or at least takes.
-    std::optional<double> sample(const Mapping& mapping) {
+    std::optional<double> try_out(const Mapping& mapping) {
         case_.run.check_host_time();
-        const std::optional<RunResult> run = simulated(mapping, true);
+        const bool whole = macs() > 0 && macs() <= kWholeMacs;
+        const std::optional<RunResult> run = simulated(mapping, !whole);
         if (!run) {
             return std::nullopt;
         }
-        ++sampled_;
+        ++tries_;
         if (best_.empty()) {
             best_ = mapping;
         }
@@ -189,7 +198,7 @@ class Trials {
     double to_beat_ns_;
     double least_ns_;
     std::vector<Trial> tried_;
-    std::size_t sampled_ = 0;
+    std::size_t tries_ = 0;
     double first_events_ = 0;  // what the first one's simulation took
 };
 
@@ -225,7 +234,7 @@ Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runne
     return {trials.best(),
             fmt::format("no mapping given: chosen by simulating {} promising ones of {}, see "
                         "`mapping`",
-                        trials.sampled(), candidates.size()),
+                        trials.tried(), candidates.size()),
             trials.least_ns()};
 }
 

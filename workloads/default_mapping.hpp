@@ -9,10 +9,11 @@
 
 namespace tilesim::workloads {
 
-// Of the dataflow's candidates those expected to be fastest are simulated, sampled, what the tried
-// ones took correcting what is expected of the others; then variants of the fastest, for small
-// products as long as they help: the more of them, the less the first took to simulate. The fastest
-// of all is taken. Throws ConfigError where none fits. `why`: none fits, where that is known.
+// Of the dataflow's candidates those expected to be fastest are simulated, sampled but for small
+// products, what the tried ones took correcting what is expected of the others; then variants of
+// the fastest, for small products as long as they help: the more of them, the less the first took
+// to simulate. The fastest of all is taken. Throws ConfigError where none fits. `why`: none fits,
+// where that is known.
 Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runner,
                      const std::function<std::string()>& why = {});
 

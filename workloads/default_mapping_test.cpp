@@ -64,12 +64,12 @@ class Times final : public Runner {
             whole.insert(number);
         }
         result.events = events;
-        sampled += part.run.sampled ? 1 : 0;
+        ++runs;
         return result;
     }
 
     std::set<int> whole;  // what was simulated whole
-    int sampled = 0;
+    int runs = 0;
     std::uint64_t events = 0;  // of each run
 
   private:
@@ -88,7 +88,20 @@ TEST(DefaultMapping, WhatSamplingLeavesOpenIsDecidedByWholeRuns) {
     EXPECT_EQ(times.whole, (std::set<int>{1, 2}));  // the third cannot be the fastest
 }
 
-// A sampled trial and no variants: eight, or five times as many of a small product.
+// What sampling leaves open of it is what its mappings differ by.
+TEST(DefaultMapping, ASmallProductIsSimulatedWhole) {
+    const auto wholes = [](std::int64_t k) {
+        Times runner({{1, {1000, 1, 1100}}, {2, {1005, 1, 1000}}});
+        Case a_case;
+        a_case.problem = {gemm_kind(), GemmProblem{1024, k, 1024}};
+        best_expected(CountedNumbers(2), a_case, runner);
+        return runner.whole.size();
+    };
+    EXPECT_EQ(wholes(256), 2U);
+    EXPECT_EQ(wholes(257), 0U);
+}
+
+// A trial each and no variants: eight, or five times as many of a small product.
 TEST(DefaultMapping, WhereATrialTakesMoreEventsASmallProductGetsFewer) {
     std::map<int, Times::Time> times;
     for (int i = 1; i <= 100; ++i) {
@@ -101,7 +114,7 @@ TEST(DefaultMapping, WhereATrialTakesMoreEventsASmallProductGetsFewer) {
         Times runner(times);
         runner.events = events;
         best_expected(CountedNumbers(100), a_case, runner);
-        return runner.sampled;
+        return runner.runs;
     };
     EXPECT_EQ(tries(100'000), 40);
     EXPECT_EQ(tries(250'000), 16);
@@ -121,7 +134,7 @@ TEST(DefaultMapping, ASmallProductTriesMoreOfARival) {
         Case a_case;
         a_case.problem = {gemm_kind(), GemmProblem{size, size, size}};
         EXPECT_FALSE(faster_of(rival, choice, a_case, runner));
-        return runner.sampled;
+        return runner.runs;
     };
     EXPECT_EQ(tries(64), 20);
     EXPECT_EQ(tries(2048), 4);
@@ -132,7 +145,7 @@ TEST(DefaultMapping, AChoiceEndsWithTheHostsTime) {
     Case a_case;
     a_case.run.until = std::chrono::steady_clock::now();
     EXPECT_THROW(best_expected(CountedNumbers(2), a_case, times), HostTimeOver);
-    EXPECT_EQ(times.sampled, 0);
+    EXPECT_EQ(times.runs, 0);
 }
 
 TEST(DefaultMapping, WhereNoneFitsTheReasonIsSaid) {
