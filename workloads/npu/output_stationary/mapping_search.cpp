@@ -369,9 +369,11 @@ std::vector<TileCandidate> variants_of(const SearchContext& at,
                                        const OutputStationaryMapping& mapping) {
     std::vector<TileCandidate> variants;
     const auto add_fitting = [&](const OutputStationaryMapping& map) {
-        if (problems_of(at.problem, map, at.config).empty()) {
+        const bool fits = problems_of(at.problem, map, at.config).empty();
+        if (fits) {
             variants.push_back(evaluated(at, map));
         }
+        return fits;
     };
     const auto add = [&](auto member, std::initializer_list<std::int64_t> values) {
         for (const std::int64_t value : values) {
@@ -394,8 +396,14 @@ std::vector<TileCandidate> variants_of(const SearchContext& at,
     reach.reach =
         mapping.reach == Map::Reach::BlockRow ? Map::Reach::OutputTile : Map::Reach::BlockRow;
     add_fitting(reach);
-    for (const OutputStationaryMapping& other : other_extents(mapping, at)) {
-        add_fitting(other);
+    for (OutputStationaryMapping other : other_extents(mapping, at)) {
+        // A larger tile may leave no room for what the smaller one has beside it.
+        if (!add_fitting(other)) {
+            other.c_buffers = 1;
+            other.a_buffers = std::min<std::int64_t>(2, other.a_buffers);
+            other.b_buffers = std::min<std::int64_t>(2, other.b_buffers);
+            add_fitting(other);
+        }
     }
     // Neighbours of the tile, also between the steps of the search.
     for (const std::int64_t step : {-16, -8, 8, 16}) {

@@ -156,6 +156,26 @@ TEST(MappingSearch, VariantsHaveHalfAndTwiceTheCoresAndKTiles) {
     EXPECT_FALSE(has_variant([](auto& m) { m.columns = 8; }));
 }
 
+// 32 KiB of B and 16 of a C tile of 32 rows leave no room for a second C tile and a third A tile.
+TEST(MappingSearch, LargerTilesDoWithFewerBuffersWhereTheyHaveTo) {
+    const GemmProblem problem = gemm(64, 1024, 4096, DataType::Int8, DataType::Int32);
+    OutputStationaryMapping map;
+    map.m_ct = 16;
+    map.k_ct = 128;
+    map.n_ct = 128;
+    map.k_mt = 256;
+    map.c_buffers = 2;
+    map.a_buffers = 3;
+    const Machine machine = load_machine("xdna2", "ddr5_5600");
+    const auto variants =
+        variants_of({problem, machine.npu, {machine.memory, machine.fabric}}, map);
+    EXPECT_TRUE(std::any_of(variants.begin(), variants.end(), [](const TileCandidate& each) {
+        const OutputStationaryMapping& other = each.mapping;
+        return std::tie(other.rows, other.m_ct, other.c_buffers, other.a_buffers) ==
+               std::tuple(2, 32, 1, 2);
+    }));
+}
+
 // Blocks of 64 B at 100 ns each are slower than all else: a round more or less of them is all that
 // differs. Joined requests do not pay for blocks.
 TEST(MappingSearch, WhatTheWayToMemoryTakesIsExpected) {
