@@ -98,7 +98,7 @@ TEST(PrivateCaches, ALoadThatWasRefusedAsksWhereABufferIsFreeAndNoneWasTakenForI
     caches.warm(1, Level::L2, false);
     caches.load(1, 0, 0, true);
     EXPECT_EQ(caches.load(10, 0, 7, true), PrivateCaches::Outcome::NoBuffer);
-    const FillBuffers::Refusal refusal = caches.refusal(10);
+    const Refusal refusal = caches.refusal(10);
     EXPECT_TRUE(caches.refuses_again(refusal));
     EXPECT_FALSE(caches.load_refused(refusal, 10, 16, 7, true));
     pass(caches, 0, 18);
