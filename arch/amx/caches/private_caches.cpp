@@ -201,8 +201,10 @@ void PrivateCaches::fill(FillBuffer& buffer, std::int64_t now, std::vector<Arriv
     pipe_free_ = std::max(pipe_free_, start) + config_.read_percent * kPercentUnits;
     const bool fills_l1 = buffer.fills_l1;
     arrive(buffer, arrivals);
+    latest_fill_ = {Cache::kNone, line};
     if (fills_l1) {
         const Cache::Victim victim = l1_.install_absent(line, false);  // only fills bring lines in
+        latest_fill_ = {line, victim.line};
         if (victim.dirty) {
             write_back(victim.line, now);
         }

@@ -78,8 +78,15 @@ class PrivateCaches {
     }
     // Changes whenever a refused request may succeed.
     std::uint64_t version() const { return version_; }
-    // Changes with every line that enters or leaves the L1.
-    std::uint64_t l1_changes() const { return version_ + given_up_; }
+    // The line that has entered the L1 with the latest fill, and the one that since then is neither
+    // there nor on its way any more; kNone: none.
+    struct Fill {
+        Line came = Cache::kNone;
+        Line left = Cache::kNone;
+    };
+    const Fill& latest_fill() const { return latest_fill_; }
+    // How many lines have been taken away from here.
+    std::uint64_t given_up() const { return given_up_; }
     // The host may fetch what a look for the line in the L2 will need.
     void expect(Line line) const { l2_.expect(line); }
     // The same of lines that come before `cycle`.
@@ -290,6 +297,7 @@ class PrivateCaches {
     std::int64_t unasked_ = 0;
     std::uint64_t version_ = 0;
     std::uint64_t given_up_ = 0;  // lines
+    Fill latest_fill_;
     std::uint64_t sent_ = 0;
     std::int64_t skipped_ = 0;    // cycles
     std::int64_t path_free_ = 0;  // in kPathUnits a cycle

@@ -95,6 +95,7 @@ void Core::receive() {
     caches_.advance(now_, arrivals_);
     if (counters.fills != fills) {
         loads_.fill(now_, counters.write_backs != write_backs);
+        stores_.note_fill(caches_.latest_fill());
     }
     for (const caches::PrivateCaches::Arrival& arrival : arrivals_) {
         if ((arrival.waiter & Translation::kWalks) != 0) {
