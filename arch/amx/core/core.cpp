@@ -23,13 +23,15 @@ Core::Core(const AmxConfig& config, const program::Program& program, Instruction
 void Core::advance(std::int64_t limit) {
     limit -= skipped_;
     caches_.expect_deliveries(limit);
+    bool steps = takes_step();
     while (now_ < limit) {
         if (finished() || fault_) {
             charge(CoreState::Finished, now_, limit);
             now_ = limit;
             return;
         }
-        const std::int64_t event = takes_step() ? step() : next_delivery();
+        const std::int64_t event = steps ? step() : next_delivery();
+        steps = true;  // it leads to where something is due
         if (finished()) {
             continue;
         }

@@ -87,7 +87,9 @@ void LoadUnit::step(std::int64_t now) {
         take_slots(active, now);
         sent = sent || window_.at(active.id).next_line == window_.at(active.id).lines;
     }
-    fetched = send_fetches(fetch, UINT64_MAX, now) || fetched;
+    if (fetch < fetches_.size()) {
+        fetched = send_fetches(fetch, UINT64_MAX, now) || fetched;
+    }
     if (sent) {
         drop_sent(active_);
     }
