@@ -128,7 +128,7 @@ void PrivateCaches::located(Line line, Level level) {
     }
 }
 
-void PrivateCaches::receive(std::int64_t now) {
+[[gnu::flatten]] void PrivateCaches::receive(std::int64_t now) {
     std::size_t taken = 0;
     for (; taken < deliveries_.size() && deliveries_[taken].cycle <= now; ++taken) {
         const Line line = deliveries_[taken].line;
@@ -177,7 +177,7 @@ void PrivateCaches::release(std::int64_t now) {
     }
 }
 
-void PrivateCaches::fill_next(std::int64_t now, std::vector<Arrival>& arrivals) {
+[[gnu::flatten]] void PrivateCaches::fill_next(std::int64_t now, std::vector<Arrival>& arrivals) {
     // A line whose half or quarter is too busy lets others pass.
     const auto may_go = [this, now](const FillBuffer& buffer) {
         return buffer.level != Level::L2 || given_at(buffer.line) < (now + 1) * kPathUnits;

@@ -57,7 +57,8 @@ std::int64_t Core::next_delivery() const {
 }
 
 // Stages from the end of the pipeline to its start, so that nothing passes two of them in a cycle.
-std::int64_t Core::step() {
+// Flattened: most parts do little in a step, and calls would cost as much again.
+[[gnu::flatten]] std::int64_t Core::step() {
     window_.begin(now_);
     if (!caches_.idle()) {
         receive();

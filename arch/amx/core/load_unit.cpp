@@ -41,7 +41,7 @@ void LoadUnit::start(EntryId id) {
     prefetches_ += active.prefetch && config_.access.prefetch_port ? 1 : 0;
 }
 
-[[gnu::flatten]] void LoadUnit::take_slots(Active& active, std::int64_t now) {
+void LoadUnit::take_slots(Active& active, std::int64_t now) {
     const Entry& entry = window_.at(active.id);
     if (active.prefetch) {
         send_prefetch(active, now);

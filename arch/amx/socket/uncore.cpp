@@ -84,7 +84,7 @@ void Uncore::collect() {
     }
 }
 
-void Uncore::on_event(std::uint64_t tag, Femtoseconds now) {
+[[gnu::flatten]] void Uncore::on_event(std::uint64_t tag, Femtoseconds now) {
     if (flights_[tag].answered) {
         arrived(tag, now);
     } else {
