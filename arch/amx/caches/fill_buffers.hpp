@@ -11,9 +11,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "arch/amx/caches/cache.hpp"
+#include "arch/amx/caches/line_slots.hpp"
 #include "arch/base/check.hpp"
-#include "arch/base/spread.hpp"
 
 namespace tilesim::arch::amx::caches {
 
@@ -49,15 +48,10 @@ class FillBuffers {
         : buffers_(static_cast<std::size_t>(count)),
           free_(~std::uint64_t{0} >> (kMost - static_cast<std::size_t>(count))) {}
 
-    // What a request that found no buffer remembers of its line.
-    struct Refusal {
-        std::uint16_t taken = 0;  // buffers for lines of its slot, all in all
-        std::uint8_t slot = 0;
-    };
-
     bool full() const { return free_ == 0; }
     // All are taken, half of them at least for lines that the L2 does not have.
     bool full_of_misses() const { return full() && 2 * missed_ >= busy_; }
+    // What a request that found no buffer remembers of its line.
     Refusal refusal(Line line) const {
         const std::size_t slot = slot_of(line);
         return {held_[slot].taken, static_cast<std::uint8_t>(slot)};
@@ -157,7 +151,6 @@ class FillBuffers {
 
   private:
     static constexpr std::size_t kMost = 64;  // of a word's bits
-    static constexpr std::size_t kSlots = 256;
     // Indices, first ready first. That one goes most often: its place stays behind.
     struct Queue {
         std::array<std::uint8_t, 2 * kMost> of{};
@@ -170,10 +163,6 @@ class FillBuffers {
         const std::uint8_t* begin() const { return of.data() + first; }
         const std::uint8_t* end() const { return of.data() + behind; }
     };
-    // Lines of a page lie together.
-    static std::size_t slot_of(Line line) {
-        return (static_cast<std::size_t>(line) ^ base::spread(line / kLinesPerPage, 8)) % kSlots;
-    }
     void note_first(Queue& queue) const {
         queue.next = queue.empty() ? kUnknownCycle : buffers_[queue.front()].ready_at;
     }
@@ -236,7 +225,7 @@ class FillBuffers {
         std::uint8_t latest = 0;  // index of the one taken last
         std::uint16_t taken = 0;  // since the start; wraps after more than a window's lines
     };
-    std::array<Held, kSlots> held_{};
+    std::array<Held, kLineSlots> held_{};
 };
 
 }  // namespace tilesim::arch::amx::caches

@@ -125,7 +125,7 @@ TEST(FillBuffers, ALineThatFoundNoneFindsNoneUntilOneIsFreeOrTakenForIt) {
     FillBuffers buffers(2);
     FillBuffer& first = buffers.take(7);
     buffers.take(11);
-    const FillBuffers::Refusal refusal = buffers.refusal(13);
+    const Refusal refusal = buffers.refusal(13);
     EXPECT_TRUE(buffers.refuses_again(refusal));
     buffers.give_back(first);
     EXPECT_FALSE(buffers.refuses_again(refusal));

@@ -23,11 +23,8 @@ PrivateCaches::PrivateCaches(const PrivateCacheConfig& config, base::Hertz clock
       line_units_(kLineBytes * kPathUnits / config.fill_width.count()),
       stream_cycles_(base::Clock{clock}.first_cycle_from(config.streaming_store).count()),
       victim_cycles_(base::Clock{clock}.first_cycle_from(victim_answer).count()),
+      superqueue_(config.l2_outstanding),
       streams_(config.l2_streamer_wakes) {}
-
-bool PrivateCaches::pending(Line line) const {
-    return std::find(pending_.begin(), pending_.end(), line) != pending_.end();
-}
 
 // PREFETCHT1 and T2 go to the L2 even where the L1 has the line.
 PrivateCaches::Outcome PrivateCaches::prefetch(Line line, bool into_l1, std::int64_t now) {
@@ -80,17 +77,14 @@ bool PrivateCaches::ask_uncore(FillBuffer& buffer, std::int64_t now) {
 }
 
 bool PrivateCaches::request(UncoreRequest::Kind kind, Line line, std::int64_t now) {
-    if (pending(line)) {
+    if (superqueue_.holds(line)) {
         return true;
     }
-    forget_answered(now);
-    const std::int64_t taken = std::ssize(pending_) + std::ssize(victims_);
-    if (taken >= config_.l2_outstanding) {
-        refused_ = true;
+    if (!superqueue_.finds_place(now)) {
         return false;
     }
-    pending_.push_back(line);
-    counters_.most_misses = std::max(counters_.most_misses, taken + 1);
+    superqueue_.take(line);
+    counters_.most_misses = std::max(counters_.most_misses, superqueue_.taken());
     send(kind, line, now);
     return true;
 }
@@ -100,7 +94,7 @@ bool PrivateCaches::request(UncoreRequest::Kind kind, Line line, std::int64_t no
 void PrivateCaches::fetch_ahead(Line first, Line end, std::int64_t now) {
     const bool busy = buffers_.full();
     for (Line ahead = first; ahead < end; ++ahead) {
-        if (l2_.contains(ahead) || pending(ahead)) {
+        if (l2_.contains(ahead) || superqueue_.holds(ahead)) {
             continue;
         }
         if (busy) {
@@ -134,11 +128,11 @@ void PrivateCaches::located(Line line, Level level) {
     }
 }
 
-void PrivateCaches::receive(std::int64_t now) {
+[[gnu::flatten]] void PrivateCaches::receive(std::int64_t now) {
     std::size_t taken = 0;
     for (; taken < deliveries_.size() && deliveries_[taken].cycle <= now; ++taken) {
         const Line line = deliveries_[taken].line;
-        std::erase(pending_, line);
+        superqueue_.give_back(line);
         const std::int64_t ready = std::max(now, quarter_free_[quarter_of(line)] / kPathUnits);
         take_quarter(line, now * kPathUnits);
         install_l2(line, deliveries_[taken].dirty, now);
@@ -147,9 +141,9 @@ void PrivateCaches::receive(std::int64_t now) {
         }
     }
     deliveries_.erase(deliveries_.begin(), deliveries_.begin() + static_cast<std::int64_t>(taken));
-    forget_answered(now);
+    superqueue_.forget_answered(now);
+    superqueue_.forget_refusals();
     ++version_;  // a prefetch into the L2 alone may find room
-    refused_ = false;
     if (unasked_ > 0) {
         buffers_.each_unasked([this, now](FillBuffer& buffer) {
             --unasked_;
@@ -158,16 +152,11 @@ void PrivateCaches::receive(std::int64_t now) {
     }
 }
 
-// Victims whose places are free by now.
-void PrivateCaches::forget_answered(std::int64_t now) {
-    victims_.erase(victims_.begin(), std::upper_bound(victims_.begin(), victims_.end(), now));
-}
-
 void PrivateCaches::install_l2(Line line, bool dirty, std::int64_t now) {
     const Cache::Victim victim = l2_.install(line, dirty);
     if (victim.line != Cache::kNone) {
         take_quarter(victim.line, now * kPathUnits);
-        victims_.push_back(now + victim_cycles_);
+        superqueue_.take_for_victim(now + victim_cycles_);
         send(victim.dirty ? UncoreRequest::Kind::DirtyVictim : UncoreRequest::Kind::CleanVictim,
              victim.line, now);
     }
@@ -188,7 +177,7 @@ void PrivateCaches::release(std::int64_t now) {
     }
 }
 
-void PrivateCaches::fill_next(std::int64_t now, std::vector<Arrival>& arrivals) {
+[[gnu::flatten]] void PrivateCaches::fill_next(std::int64_t now, std::vector<Arrival>& arrivals) {
     // A line whose half or quarter is too busy lets others pass.
     const auto may_go = [this, now](const FillBuffer& buffer) {
         return buffer.level != Level::L2 || given_at(buffer.line) < (now + 1) * kPathUnits;
@@ -212,8 +201,10 @@ void PrivateCaches::fill(FillBuffer& buffer, std::int64_t now, std::vector<Arriv
     pipe_free_ = std::max(pipe_free_, start) + config_.read_percent * kPercentUnits;
     const bool fills_l1 = buffer.fills_l1;
     arrive(buffer, arrivals);
+    latest_fill_ = {Cache::kNone, line};
     if (fills_l1) {
         const Cache::Victim victim = l1_.install_absent(line, false);  // only fills bring lines in
+        latest_fill_ = {line, victim.line};
         if (victim.dirty) {
             write_back(victim.line, now);
         }
@@ -238,6 +229,7 @@ void PrivateCaches::write_back(Line line, std::int64_t now) {
         (config_.write_percent + (same_half ? config_.write_half_percent : 0)) * kPercentUnits;
     buffers_.take_wait((pipe_free_ + kPathUnits - 1) / kPathUnits + kAnswerTaken);
     install_l2(line, true, now);
+    superqueue_.note_in_l2(line);
 }
 
 void PrivateCaches::arrive(FillBuffer& buffer, std::vector<Arrival>& arrivals) {
@@ -278,11 +270,7 @@ void PrivateCaches::record(StateRecord& to) const {
         to.time_in_parts(free, kPathUnits, 0);
     }
     to.add(last_written_ & 1);
-    to.add(std::ssize(victims_));
-    for (const std::int64_t answered : victims_) {
-        to.time(answered);
-    }
-    to.add(refused_ ? 1 : 0);
+    superqueue_.record(to);
     buffers_.record(to);
 }
 
@@ -303,7 +291,7 @@ void PrivateCaches::warm(Line line, Level level, bool dirty) {
         install_l2(line, dirty, 0);
         half_free_ = {};
         quarter_free_ = {};
-        victims_.clear();
+        superqueue_.forget_victims();
     }
     if (level == Level::L1) {
         l1_.install(line, dirty);

@@ -27,6 +27,7 @@
 #include "arch/amx/caches/fill_buffers.hpp"
 #include "arch/amx/caches/stream_table.hpp"
 #include "arch/amx/caches/stride_table.hpp"
+#include "arch/amx/caches/superqueue.hpp"
 
 namespace tilesim::arch::amx::caches {
 
@@ -67,7 +68,7 @@ class PrivateCaches {
     bool contains_l1(Line line) const { return l1_.contains(line); }
     bool contains_l2(Line line) const { return l2_.contains(line); }
     bool has_or_awaits(Line line) const {
-        return l1_.contains(line) || l2_.contains(line) || pending(line);
+        return l1_.contains(line) || l2_.contains(line) || superqueue_.holds(line);
     }
     bool dirty(Line line) const { return l1_.dirty(line) || l2_.dirty(line); }
     // Where a line that is on its way comes from.
@@ -77,8 +78,15 @@ class PrivateCaches {
     }
     // Changes whenever a refused request may succeed.
     std::uint64_t version() const { return version_; }
-    // Changes with every line that enters or leaves the L1.
-    std::uint64_t l1_changes() const { return version_ + given_up_; }
+    // The line that has entered the L1 with the latest fill, and the one that since then is neither
+    // there nor on its way any more; kNone: none.
+    struct Fill {
+        Line came = Cache::kNone;
+        Line left = Cache::kNone;
+    };
+    const Fill& latest_fill() const { return latest_fill_; }
+    // How many lines have been taken away from here.
+    std::uint64_t given_up() const { return given_up_; }
     // The host may fetch what a look for the line in the L2 will need.
     void expect(Line line) const { l2_.expect(line); }
     // The same of lines that come before `cycle`.
@@ -86,10 +94,13 @@ class PrivateCaches {
     bool full() const { return buffers_.full(); }  // no fill buffer is free
     bool full_of_misses() const { return buffers_.full_of_misses(); }
     // What a refused request for the line remembers, and whether it would be refused again.
-    FillBuffers::Refusal refusal(Line line) const { return buffers_.refusal(line); }
-    bool refuses_again(FillBuffers::Refusal refusal) const {
-        return buffers_.refuses_again(refusal);
-    }
+    Refusal refusal(Line line) const { return buffers_.refusal(line); }
+    bool refuses_again(Refusal refusal) const { return buffers_.refuses_again(refusal); }
+    // The same of a prefetch into the L2 that was refused though a fill buffer was free: it finds
+    // no place where the L2 has none, and its line has not come since. Who asks waits for a place.
+    Refusal refusal_by_l2(Line line) const { return superqueue_.refusal(line); }
+    bool none_in_l2(Refusal refusal) const { return superqueue_.none_taken(refusal); }
+    bool l2_finds_place(std::int64_t now) { return superqueue_.finds_place(now); }
     std::int64_t l1_latency() const { return config_.l1_latency.count(); }
     const CacheCounters& counters() const { return counters_; }
     const Cache& l1() const { return l1_; }
@@ -99,7 +110,7 @@ class PrivateCaches {
     std::int64_t next_event(std::int64_t now) const {
         std::int64_t next = deliveries_.empty() ? kUnknownCycle : deliveries_.front().cycle;
         next = std::min(next, buffers_.next_wait());
-        next = awaits_victim() ? std::min(next, victims_.front()) : next;
+        next = superqueue_.awaits_victim() ? std::min(next, superqueue_.next_victim()) : next;
         if (const std::int64_t move = buffers_.next_move(); move != kUnknownCycle) {
             next = std::min(next, std::max(move, path_free_ / kPathUnits));
         }
@@ -129,8 +140,8 @@ class PrivateCaches {
     }
     // As `load` of a line that was refused, where a buffer is free since: false where it may be in
     // the L1 or on its way by now, and nothing has happened.
-    bool load_refused(FillBuffers::Refusal refusal, Line line, std::int64_t now,
-                      std::uint32_t waiter, bool fills_l1) {
+    bool load_refused(Refusal refusal, Line line, std::int64_t now, std::uint32_t waiter,
+                      bool fills_l1) {
         if (buffers_.full() || !buffers_.none_taken(refusal)) {
             return false;
         }
@@ -155,11 +166,13 @@ class PrivateCaches {
     Outcome stream(Line line, std::int64_t now);
 
     // `advance` has nothing to do until something is asked for or delivered.
-    bool idle() const { return buffers_.empty() && deliveries_.empty() && !awaits_victim(); }
+    bool idle() const {
+        return buffers_.empty() && deliveries_.empty() && !superqueue_.awaits_victim();
+    }
     // Moves fills whose time has come; arrivals are appended to `arrivals`.
     void advance(std::int64_t now, std::vector<Arrival>& arrivals) {
         if ((!deliveries_.empty() && deliveries_.front().cycle <= now) ||
-            (awaits_victim() && victims_.front() <= now)) {
+            (superqueue_.awaits_victim() && superqueue_.next_victim() <= now)) {
             receive(now);
         }
         if (buffers_.next_wait() <= now) {
@@ -171,7 +184,7 @@ class PrivateCaches {
     }
     std::vector<UncoreRequest>& outbox() { return outbox_; }
     // Nothing is on its way from or to the uncore: what is delivered is pending until it comes.
-    bool quiet() const { return pending_.empty() && outbox_.empty(); }
+    bool quiet() const { return superqueue_.no_misses() && outbox_.empty(); }
     // Grows with whatever passes between these caches and the rest of the socket.
     std::uint64_t exchanges() const { return sent_ + given_up_; }
     // What they are in, for who is quiet; without tags and what prefetchers know, then these.
@@ -260,10 +273,6 @@ class PrivateCaches {
     void write_back(Line line, std::int64_t now);
     void send(UncoreRequest::Kind kind, Line line, std::int64_t now);
     bool request(UncoreRequest::Kind kind, Line line, std::int64_t now);
-    bool pending(Line line) const;
-    // Somebody has found no place, and one of a victim's will be free.
-    bool awaits_victim() const { return refused_ && !victims_.empty(); }
-    void forget_answered(std::int64_t now);
     void receive(std::int64_t now);
     void arrive(FillBuffer& buffer, std::vector<Arrival>& arrivals);
     void fill(FillBuffer& buffer, std::int64_t now, std::vector<Arrival>& arrivals);
@@ -288,6 +297,7 @@ class PrivateCaches {
     std::int64_t unasked_ = 0;
     std::uint64_t version_ = 0;
     std::uint64_t given_up_ = 0;  // lines
+    Fill latest_fill_;
     std::uint64_t sent_ = 0;
     std::int64_t skipped_ = 0;    // cycles
     std::int64_t path_free_ = 0;  // in kPathUnits a cycle
@@ -300,10 +310,8 @@ class PrivateCaches {
     std::int64_t streams_under_way_ = 0;
     std::int64_t stream_cycles_;
     std::int64_t victim_cycles_;
-    std::vector<std::int64_t> victims_;  // of the L2: when the L3 will have answered each
-    bool refused_ = false;               // since a place was free last
-    std::vector<Line> pending_;          // misses of the L2
-    std::vector<Delivery> deliveries_;   // in order of arrival
+    Superqueue superqueue_;
+    std::vector<Delivery> deliveries_;  // in order of arrival
     std::vector<UncoreRequest> outbox_;
     StreamTable streams_;
     StrideTable strides_;

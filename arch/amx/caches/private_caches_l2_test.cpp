@@ -105,6 +105,28 @@ TEST(PrivateCaches, AVictimsPlaceIsFreeForWhoAsksOnceTheL3HasAnswered) {
     }
 }
 
+// Line 3, which the L1 alone has, goes to the L2 when line 7 takes its place there.
+TEST(PrivateCaches, APrefetchThatFoundNoPlaceIsLookedForAgainOnceItsLineIsInTheL2) {
+    PrivateCacheConfig config = tiny_sample();
+    config.l2_outstanding = 1;
+    PrivateCaches caches(config, kClock);
+    for (const Line line : {3, 2}) {
+        caches.warm(line, Level::L1, line == 3);
+    }
+    for (const Line line : {5, 6, 7}) {
+        caches.warm(line, Level::L2, false);
+    }
+    caches.prefetch(4, false, 0);
+    EXPECT_EQ(caches.prefetch(3, false, 0), PrivateCaches::Outcome::NoBuffer);
+    const Refusal refusal = caches.refusal_by_l2(3);
+    EXPECT_FALSE(caches.l2_finds_place(0));
+    EXPECT_TRUE(caches.none_in_l2(refusal));
+    caches.load(7, 1, 0, true);
+    pass(caches, 1, 30);
+    EXPECT_TRUE(caches.contains_l2(3));
+    EXPECT_FALSE(caches.none_in_l2(refusal));
+}
+
 TEST(PrivateCaches, WhoeverWaitsForAVictimsPlaceTheNextLineComesWhenItIsReady) {
     FullL2 caches(2);
     caches.load(1, 0, 0, true);

@@ -56,18 +56,23 @@ TEST(PrivateCaches, HaveWorkToDoWhileALineIsOnItsWayIntoTheL1OrTheL2Alone) {
     EXPECT_TRUE(caches.idle());
 }
 
-TEST(PrivateCaches, TheL1ChangesWithLinesThatEnterItAndThatAreTaken) {
-    PrivateCaches caches(path_sample(), kClock);
-    caches.warm(1, Level::L2, false);
-    caches.load(1, 0, 0, true);
-    std::uint64_t changes = caches.l1_changes();
-    pass(caches, 0, 17);
-    EXPECT_EQ(caches.l1_changes(), changes);
-    pass(caches, 17, 18);
-    EXPECT_NE(caches.l1_changes(), changes);
-    changes = caches.l1_changes();
-    caches.give_up(1);
-    EXPECT_NE(caches.l1_changes(), changes);
+TEST(PrivateCaches, SayWhichLineHasEnteredTheL1AndWhichIsThereNoLonger) {
+    PrivateCaches caches(tiny_sample(), kClock);
+    for (const Line line : {1, 2}) {
+        caches.warm(line, Level::L1, false);
+    }
+    caches.warm(3, Level::L2, false);
+    caches.load(3, 0, 0, true);
+    pass(caches, 0, 18);
+    EXPECT_EQ(caches.latest_fill().came, 3);
+    EXPECT_EQ(caches.latest_fill().left, 1);
+    caches.load(1, 18, 0, false);  // past the L1
+    pass(caches, 18, 40);
+    EXPECT_EQ(caches.latest_fill().came, Cache::kNone);
+    EXPECT_EQ(caches.latest_fill().left, 1);
+    const std::uint64_t before = caches.given_up();
+    caches.give_up(2);
+    EXPECT_EQ(caches.given_up(), before + 1);
 }
 
 TEST(PrivateCaches, ALineOnItsWayComesFromWhereTheUncoreHasFoundIt) {
@@ -98,7 +103,7 @@ TEST(PrivateCaches, ALoadThatWasRefusedAsksWhereABufferIsFreeAndNoneWasTakenForI
     caches.warm(1, Level::L2, false);
     caches.load(1, 0, 0, true);
     EXPECT_EQ(caches.load(10, 0, 7, true), PrivateCaches::Outcome::NoBuffer);
-    const FillBuffers::Refusal refusal = caches.refusal(10);
+    const Refusal refusal = caches.refusal(10);
     EXPECT_TRUE(caches.refuses_again(refusal));
     EXPECT_FALSE(caches.load_refused(refusal, 10, 16, 7, true));
     pass(caches, 0, 18);

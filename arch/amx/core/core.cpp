@@ -23,13 +23,15 @@ Core::Core(const AmxConfig& config, const program::Program& program, Instruction
 void Core::advance(std::int64_t limit) {
     limit -= skipped_;
     caches_.expect_deliveries(limit);
+    bool steps = takes_step();
     while (now_ < limit) {
         if (finished() || fault_) {
             charge(CoreState::Finished, now_, limit);
             now_ = limit;
             return;
         }
-        const std::int64_t event = takes_step() ? step() : next_delivery();
+        const std::int64_t event = steps ? step() : next_delivery();
+        steps = true;  // it leads to where something is due
         if (finished()) {
             continue;
         }
@@ -55,7 +57,8 @@ std::int64_t Core::next_delivery() const {
 }
 
 // Stages from the end of the pipeline to its start, so that nothing passes two of them in a cycle.
-std::int64_t Core::step() {
+// Flattened: most parts do little in a step, and calls would cost as much again.
+[[gnu::flatten]] std::int64_t Core::step() {
     window_.begin(now_);
     if (!caches_.idle()) {
         receive();
@@ -95,6 +98,7 @@ void Core::receive() {
     caches_.advance(now_, arrivals_);
     if (counters.fills != fills) {
         loads_.fill(now_, counters.write_backs != write_backs);
+        stores_.note_fill(caches_.latest_fill());
     }
     for (const caches::PrivateCaches::Arrival& arrival : arrivals_) {
         if ((arrival.waiter & Translation::kWalks) != 0) {

@@ -2,6 +2,15 @@
 
 namespace tilesim::arch::amx::core {
 
+namespace {
+
+// Of prefetches, which only ask for a line.
+bool into_l2(program::Opcode opcode) {
+    return opcode == program::Opcode::Prefetcht1 || opcode == program::Opcode::Prefetcht2;
+}
+
+}  // namespace
+
 LoadUnit::LoadUnit(const AmxConfig& config, Scoreboard& window, caches::PrivateCaches& caches,
                    StoreBuffer& stores, Translation& pages)
     : config_(config),
@@ -20,12 +29,10 @@ void LoadUnit::start(EntryId id) {
     active.id = id;
     active.sequence = entry.sequence;
     active.prefetch = program::is_prefetch(opcode);
-    const bool fetch =
-        opcode == program::Opcode::Prefetcht1 || opcode == program::Opcode::Prefetcht2;
-    if (fetch) {
+    if (into_l2(opcode)) {
         caches_.expect(pages_.physical(line_of(entry, 0)));
     }
-    std::vector<Active>& list = fetch ? fetches_ : active_;
+    std::vector<Active>& list = into_l2(opcode) ? fetches_ : active_;
     auto place = list.end();
     while (place != list.begin() && (place - 1)->sequence > active.sequence) {
         --place;
@@ -34,14 +41,10 @@ void LoadUnit::start(EntryId id) {
     prefetches_ += active.prefetch && config_.access.prefetch_port ? 1 : 0;
 }
 
-[[gnu::flatten]] void LoadUnit::take_slots(Active& active, std::int64_t now) {
+void LoadUnit::take_slots(Active& active, std::int64_t now) {
     const Entry& entry = window_.at(active.id);
     if (active.prefetch) {
-        if (config_.access.prefetch_port) {
-            send_prefetch(active, now);
-        } else if (slots_left(now) && prefetch(active, now) == Access::Done) {
-            slot_ += kSlot;
-        }
+        send_prefetch(active, now);
         return;
     }
     const Lines lines(entry);
@@ -51,15 +54,12 @@ void LoadUnit::start(EntryId id) {
     }
 }
 
-// By its port, or as one a cycle by a slot of a line.
 void LoadUnit::send_prefetch(Active& active, std::int64_t now) {
-    const bool by_port = prefetch_free_ <= now;
-    const bool by_slot = prefetch_slot_free_ <= now && slots_left(now);
-    if ((!by_port && !by_slot) || prefetch(active, now) == Access::Blocked) {
+    if (!may_send_prefetch(now) || prefetch(active, now) == Access::Blocked) {
         return;
     }
-    --prefetches_;
-    if (by_port) {
+    prefetches_ -= config_.access.prefetch_port ? 1 : 0;
+    if (by_prefetch_port(now)) {
         prefetch_free_ = now + 1;
     } else {
         prefetch_slot_free_ = now + 1;
@@ -87,7 +87,9 @@ void LoadUnit::step(std::int64_t now) {
         take_slots(active, now);
         sent = sent || window_.at(active.id).next_line == window_.at(active.id).lines;
     }
-    fetched = send_fetches(fetch, UINT64_MAX, now) || fetched;
+    if (fetch < fetches_.size()) {
+        fetched = send_fetches(fetch, UINT64_MAX, now) || fetched;
+    }
     if (sent) {
         drop_sent(active_);
     }
@@ -109,16 +111,32 @@ void LoadUnit::step(std::int64_t now) {
 // was sent.
 bool LoadUnit::send_fetches(std::size_t& next, std::uint64_t before, std::int64_t now) {
     bool sent = false;
-    for (; next < fetches_.size() && fetches_[next].sequence < before && !caches_.full() &&
-           ports_left(now);
-         ++next) {
-        Active& fetch = fetches_[next];
+    while (next < fetches_.size() && fetches_[next].sequence < before && !caches_.full() &&
+           ports_left(now)) {
+        if (pass_refused(next, before, now)) {
+            continue;
+        }
+        Active& fetch = fetches_[next++];
         if (fetch.refused != caches_.version()) {
             take_slots(fetch, now);
             sent = sent || window_.at(fetch.id).next_line > 0;
         }
     }
     return sent;
+}
+
+// Those for which the L2 had no place and has none now either, up to the first that may find one;
+// whether there are such.
+bool LoadUnit::pass_refused(std::size_t& next, std::uint64_t before, std::int64_t now) {
+    const std::size_t first = next;
+    if (!fetches_[next].repeats || !may_send_prefetch(now) || caches_.l2_finds_place(now)) {
+        return false;
+    }
+    while (next < fetches_.size() && fetches_[next].sequence < before && fetches_[next].repeats &&
+           caches_.none_in_l2(fetches_[next].refusal)) {
+        fetches_[next++].refused = caches_.version();
+    }
+    return next > first;
 }
 
 void LoadUnit::drop_sent(std::vector<Active>& list) const {
@@ -317,10 +335,13 @@ LoadUnit::Access LoadUnit::prefetch(Active& active, std::int64_t now) {
     Entry& entry = window_.at(active.id);
     const caches::Line line = line_of(entry, 0);
     const caches::Line physical = pages_.physical(line);
-    if (fetch(entry.instruction->opcode, physical, now) ==
-        caches::PrivateCaches::Outcome::NoBuffer) {
+    const program::Opcode opcode = entry.instruction->opcode;
+    if (fetch(opcode, physical, now) == caches::PrivateCaches::Outcome::NoBuffer) {
         note_refusal(active, line, physical);
         active.repeats = true;
+        if (into_l2(opcode)) {
+            active.refusal = caches_.refusal_by_l2(physical);
+        }
         return Access::Blocked;
     }
     ++entry.next_line;

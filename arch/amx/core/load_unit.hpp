@@ -67,7 +67,7 @@ class LoadUnit {
     // A load with lines to ask for, and what is known of the next where no buffer was free for it.
     struct Active {
         EntryId id = kNoEntry;
-        caches::FillBuffers::Refusal refusal;
+        caches::Refusal refusal;
         std::uint64_t sequence = 0;
         std::uint64_t refused = UINT64_MAX;  // the caches' version then
         std::int64_t page = 0;
@@ -114,7 +114,16 @@ class LoadUnit {
         return prefetches_ > 0 && prefetch_free_ <= now;
     }
     bool ports_left(std::int64_t now) const { return slots_left(now) || prefetch_port_left(now); }
+    // By a port of its own, or as one a cycle by a slot of a line; as a line where it has none.
+    bool by_prefetch_port(std::int64_t now) const {
+        return config_.access.prefetch_port && prefetch_free_ <= now;
+    }
+    bool may_send_prefetch(std::int64_t now) const {
+        const bool by_slot = !config_.access.prefetch_port || prefetch_slot_free_ <= now;
+        return by_prefetch_port(now) || (by_slot && slots_left(now));
+    }
     bool send_fetches(std::size_t& next, std::uint64_t before, std::int64_t now);
+    bool pass_refused(std::size_t& next, std::uint64_t before, std::int64_t now);
     void drop_sent(std::vector<Active>& list) const;
     void take_slots(Active& active, std::int64_t now);
     void send_prefetch(Active& active, std::int64_t now);

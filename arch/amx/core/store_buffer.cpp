@@ -55,15 +55,9 @@ bool StoreBuffer::commit(std::int64_t now, caches::PrivateCaches& caches) {
         ++release_;
         moved = true;
     }
-    if (commit_ < senior_ && at(commit_).data_at <= now) {
+    if (commit_ < senior_ && lineless_ != commit_ && at(commit_).data_at <= now) {
         moved = write_next(now, caches) || moved;
     }
-    return moved;
-}
-
-bool StoreBuffer::ask(std::int64_t now, caches::PrivateCaches& caches) {
-    const bool moved = ask_ahead(now, caches);
-    refused_now_ = refused_ == caches.version();
     return moved;
 }
 
@@ -74,11 +68,8 @@ bool StoreBuffer::write_next(std::int64_t now, caches::PrivateCaches& caches) {
             refused_ = caches.version();
             return false;
         }
-    } else if (lineless_ == commit_ && looked_at_ == caches.l1_changes()) {
-        return false;
     } else if (!caches.commit(entry.line)) {
         lineless_ = commit_;
-        looked_at_ = caches.l1_changes();
         return false;
     }
     entry.committed_at = now;
@@ -91,18 +82,16 @@ bool StoreBuffer::head_lost(const caches::PrivateCaches& caches) {
     if (asked_ <= commit_ || commit_ >= senior_ || at(commit_).streams) {
         return false;
     }
-    const Head head{commit_, caches.l1_changes()};
-    if (head == kept_) {
+    if (keeps_head(caches)) {
         return false;
     }
     const bool lost = !caches.contains_l1(at(commit_).line) &&
                       caches.level_of(at(commit_).line) == caches::Level::L1;
-    kept_ = lost ? kept_ : head;
+    kept_ = lost ? kept_ : Head{commit_, caches.given_up()};
     return lost;
 }
 
 bool StoreBuffer::ask_ahead(std::int64_t now, caches::PrivateCaches& caches) {
-    asked_ = std::max(asked_, commit_);
     while (asked_ < senior_ && at(asked_).streams) {
         ++asked_;
     }
@@ -150,10 +139,8 @@ void StoreBuffer::record(caches::StateRecord& to, const caches::PrivateCaches& c
         to.time(entry.data_at);
         to.past(entry.committed_at);
     }
-    const bool lineless = lineless_ == commit_;
-    const bool kept = kept_ == Head{commit_, caches.l1_changes()};
-    to.add((lineless ? 1 : 0) | (lineless && looked_at_ == caches.l1_changes() ? 2 : 0) |
-           (kept ? 4 : 0) | (refused_now_ ? 8 : 0) | (refused_ == caches.version() ? 16 : 0));
+    to.add((lineless_ == commit_ ? 1 : 0) | (keeps_head(caches) ? 2 : 0) | (refused_now_ ? 4 : 0) |
+           (refused_ == caches.version() ? 8 : 0));
 }
 
 }  // namespace tilesim::arch::amx::core

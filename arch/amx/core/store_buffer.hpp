@@ -8,6 +8,7 @@
 // that; an AVX-512 load may take its data from the entry, of a tile store a full line only.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -55,13 +56,28 @@ class StoreBuffer {
     void set_data(std::int64_t store, std::int64_t cycle) { at(store).data_at = cycle; }
     // Every entry below `end` belongs to a retired store.
     void set_senior(std::int64_t end) { senior_ = end; }
+    // A line has come into the L1, and may have driven out another.
+    void note_fill(const caches::PrivateCaches::Fill& fill) {
+        if (commit_ == tail_) {
+            return;
+        }
+        const caches::Line line = at(commit_).line;
+        lineless_ = fill.came == line ? kNone : lineless_;
+        kept_ = fill.left == line ? Head{} : kept_;
+    }
     // One cycle; true when something moved. Loads come before lines are asked for: `step` is both.
     bool step(std::int64_t now, caches::PrivateCaches& caches) {
         const bool written = commit(now, caches);
         return ask(now, caches) || written;
     }
     bool commit(std::int64_t now, caches::PrivateCaches& caches);
-    bool ask(std::int64_t now, caches::PrivateCaches& caches);
+    bool ask(std::int64_t now, caches::PrivateCaches& caches) {
+        asked_ = std::max(asked_, commit_);
+        const bool wants = asked_ < senior_ || (commit_ < senior_ && !keeps_head(caches));
+        const bool moved = wants && ask_ahead(now, caches);
+        refused_now_ = refused_ == caches.version();
+        return moved;
+    }
 
   private:
     struct Entry {
@@ -76,7 +92,7 @@ class StoreBuffer {
     };
     struct Head {  // the store to commit next
         std::int64_t store = kNone;
-        std::uint64_t l1_changes = 0;  // when its line was there or on its way
+        std::uint64_t given_up = 0;  // lines, when its own was there or on its way
 
         bool operator==(const Head&) const = default;
     };
@@ -86,6 +102,10 @@ class StoreBuffer {
     static caches::Line line_of(const Entry& entry) { return caches::line_at(entry.address); }
     std::int64_t search(caches::Line line, std::uint64_t sequence) const;
     bool write_next(std::int64_t now, caches::PrivateCaches& caches);
+    // The head's line is known to be there or on its way.
+    bool keeps_head(const caches::PrivateCaches& caches) const {
+        return kept_ == Head{commit_, caches.given_up()};
+    }
     bool head_lost(const caches::PrivateCaches& caches);
     bool ask_ahead(std::int64_t now, caches::PrivateCaches& caches);
     Entry& at(std::int64_t store) { return ring_[static_cast<std::size_t>(store) & mask_]; }
@@ -105,8 +125,7 @@ class StoreBuffer {
     std::int64_t asked_ = 0;
     std::int64_t senior_ = 0;
     std::int64_t tail_ = 0;
-    std::int64_t lineless_ = kNone;  // a store that found its line missing: a fill wakes it
-    std::uint64_t looked_at_ = 0;    // the L1's changes then
+    std::int64_t lineless_ = kNone;  // a store that found its line missing, which wakes it
     Head kept_;
     bool refused_now_ = false;
     std::uint64_t refused_ = UINT64_MAX;  // version of the caches that had no fill buffer

@@ -152,6 +152,22 @@ TEST(StoreBuffer, ALineThatWasLostIsAskedForAgain) {
     EXPECT_EQ(buffer.caches.outbox()[0].line, 0);
 }
 
+TEST(StoreBuffer, ALineThatAFillHasDrivenOutIsAskedForAgain) {
+    Buffer buffer(1);
+    const std::int64_t store = buffer.push(0, 1);
+    buffer.stores.set_senior(1);
+    for (caches::Line line = 64; buffer.caches.contains_l1(0); line += 64) {  // of its set
+        buffer.stores.step(line, buffer.caches);                              // it is there
+        buffer.caches.warm(line, caches::Level::L1, false);
+    }
+    buffer.stores.step(3, buffer.caches);
+    EXPECT_EQ(buffer.caches.counters().ownerships, 0);  // nobody has said so
+    buffer.stores.note_fill({64, 0});
+    buffer.stores.step(4, buffer.caches);
+    EXPECT_FALSE(buffer.stores.committed(store));
+    EXPECT_EQ(buffer.caches.counters().ownerships, 1);
+}
+
 // One after the other: not each when it is its turn, a latency of the L2 apart.
 TEST(StoreBuffer, BehindALineThatWasLostLinesAreAskedForOnceMore) {
     Buffer buffer;

@@ -5,30 +5,29 @@
 
 namespace tilesim::arch::amx::socket {
 
-// Slots before `now` are free for those that come in their place.
-void Lane::forget(std::int64_t now) {
-    if (now - first_ >= kWords * kWordBits) {
-        taken_ = {};
-        full_ = {};
-        first_ = now / kWordBits * kWordBits;
+// Slots before `now` are free for those that come in their place. Those behind the last one taken
+// are free as they are.
+void Lane::forget(std::uint64_t now) {
+    const std::uint64_t first = now / kWordBits;
+    const std::uint64_t end = std::min(first, last_ + 1);
+    for (; first_ < end; ++first_) {
+        taken_[first_ % kWords] = 0;
+        full_[first_ % kWords / kWordBits] &= ~(std::uint64_t{1} << first_ % kWordBits);
     }
-    for (; first_ + kWordBits <= now; first_ += kWordBits) {
-        const std::size_t word = word_of(first_);
-        taken_[word] = 0;
-        full_[word / kWordBits] &= ~(std::uint64_t{1} << word % kWordBits);
-    }
+    first_ = std::max(first_, first);
 }
 
-// How many words in turn have no free slot, from that of `slot` on. Where a lane is busy for long,
-// looking at each would take most of the time.
-std::int64_t Lane::full_from(std::int64_t slot) const {
-    std::int64_t words = 0;
+// How many words in turn have no free slot, from `word` on. Where a lane is busy for long, looking
+// at each would take most of the time.
+std::uint64_t Lane::full_from(std::uint64_t word) const {
+    std::uint64_t words = 0;
     while (words < kWords) {
-        const std::size_t word = word_of(slot + words * kWordBits);
-        const std::size_t bit = word % kWordBits;
-        const int full = std::countr_one(full_[word / kWordBits] >> bit);
+        const std::uint64_t place = (word + words) % kWords;
+        const std::uint64_t bit = place % kWordBits;
+        const auto full =
+            static_cast<std::uint64_t>(std::countr_one(full_[place / kWordBits] >> bit));
         words += full;
-        if (bit + static_cast<std::size_t>(full) < kWordBits) {
+        if (bit + full < kWordBits) {
             break;
         }
     }
@@ -36,23 +35,28 @@ std::int64_t Lane::full_from(std::int64_t slot) const {
 }
 
 std::int64_t Lane::take(std::int64_t slot, std::int64_t now) {
-    forget(now);
-    const std::int64_t end = first_ + kWords * kWordBits;
-    slot = std::max(slot, now);
-    while (slot < end) {
-        const std::size_t word = word_of(slot);
-        const std::int64_t bit = slot % kWordBits;
-        const int busy = std::countr_one(taken_[word] >> bit);
-        if (bit + busy < kWordBits) {
-            taken_[word] |= std::uint64_t{1} << (bit + busy);
-            const bool is_full = taken_[word] == ~std::uint64_t{0};
-            full_[word / kWordBits] |= std::uint64_t{is_full} << word % kWordBits;
-            return slot + busy;
-        }
-        slot += kWordBits - bit;
-        slot += full_from(slot) * kWordBits;
+    const auto present = static_cast<std::uint64_t>(now);
+    if (present / kWordBits > first_) {
+        forget(present);
     }
-    return end;
+    std::uint64_t from = std::max(static_cast<std::uint64_t>(slot), present);
+    std::uint64_t word = from / kWordBits;
+    while (word < first_ + kWords) {
+        std::uint64_t& taken = taken_[word % kWords];
+        const std::uint64_t free = ~taken >> from % kWordBits << from % kWordBits;
+        if (free != 0) {
+            taken |= free & (~free + 1);  // the first of them
+            if (taken == ~std::uint64_t{0}) {
+                full_[word % kWords / kWordBits] |= std::uint64_t{1} << word % kWordBits;
+            }
+            last_ = std::max(last_, word);
+            return static_cast<std::int64_t>(word * kWordBits) + std::countr_zero(free);
+        }
+        ++word;
+        word += full_from(word);
+        from = 0;
+    }
+    return static_cast<std::int64_t>((first_ + kWords) * kWordBits);
 }
 
 }  // namespace tilesim::arch::amx::socket

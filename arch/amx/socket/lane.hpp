@@ -17,18 +17,17 @@ class Lane {
 
   private:
     // More than the lines all cores can have under way.
-    static constexpr std::int64_t kWords = 128;
-    static constexpr std::int64_t kWordBits = 64;
+    static constexpr std::uint64_t kWords = 128;
+    static constexpr std::uint64_t kWordBits = 64;
 
-    static std::size_t word_of(std::int64_t slot) {
-        return static_cast<std::size_t>(slot) / kWordBits % kWords;
-    }
-    void forget(std::int64_t now);
-    std::int64_t full_from(std::int64_t slot) const;
+    void forget(std::uint64_t now);
+    std::uint64_t full_from(std::uint64_t word) const;
 
     std::array<std::uint64_t, kWords / kWordBits> full_{};  // a bit a word without a free slot
     std::array<std::uint64_t, kWords> taken_{};             // a bit a slot, in turn
-    std::int64_t first_ = 0;                                // slot of the oldest word
+    // In words since the start: the oldest, and the last that has a slot taken.
+    std::uint64_t first_ = 0;
+    std::uint64_t last_ = 0;
 };
 
 }  // namespace tilesim::arch::amx::socket

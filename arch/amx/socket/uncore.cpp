@@ -1,6 +1,7 @@
 #include "arch/amx/socket/uncore.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tilesim::arch::amx::socket {
 
@@ -83,7 +84,7 @@ void Uncore::collect() {
     }
 }
 
-void Uncore::on_event(std::uint64_t tag, Femtoseconds now) {
+[[gnu::flatten]] void Uncore::on_event(std::uint64_t tag, Femtoseconds now) {
     if (flights_[tag].answered) {
         arrived(tag, now);
     } else {
@@ -134,9 +135,9 @@ void Uncore::hand_out(std::uint64_t tag, Femtoseconds now) {
     const Flight flight = flights_[tag];
     const caches::Line line = flight.request.line;
     SnoopFilter::Entry& entry = filter_.of(line);
-    if (const auto coming = coming_.find(line); coming != coming_.end()) {
+    if (ComingLines::Coming* const coming = coming_.find(line)) {
         locate(flight, caches::Level::Memory);
-        coming->second.push_back(tag);
+        wait_for(*coming, tag);
         return;
     }
     if (hit_l3(flight, entry)) {
@@ -244,8 +245,19 @@ void Uncore::from_memory(std::uint64_t tag, Femtoseconds now) {
     note_fetch(entry);
     entry.holder = SnoopFilter::name_of(flight.member);
     entry.forwarded = false;
-    coming_[flight.request.line];
+    coming_.add(flight.request.line);
     ask_memory(tag, now);
+}
+
+// Behind all who do.
+void Uncore::wait_for(ComingLines::Coming& coming, std::uint64_t tag) {
+    flights_[tag].next = ComingLines::kNobody;
+    if (coming.first == ComingLines::kNobody) {
+        coming.first = tag;
+    } else {
+        flights_[coming.last].next = tag;
+    }
+    coming.last = tag;
 }
 
 void Uncore::prefetch(std::uint64_t tag, Femtoseconds now) {
@@ -256,7 +268,7 @@ void Uncore::prefetch(std::uint64_t tag, Femtoseconds now) {
         return;
     }
     entry.prefetched = true;
-    coming_[line];
+    coming_.add(line);
     ++counters_.prefetches;
     ask_memory(tag, now);
 }
@@ -266,18 +278,18 @@ void Uncore::prefetch(std::uint64_t tag, Femtoseconds now) {
 void Uncore::arrived(std::uint64_t tag, Femtoseconds when) {
     const Flight flight = flights_[tag];
     const caches::Line line = flight.request.line;
-    const std::vector<std::uint64_t> waiting = std::move(coming_[line]);
-    coming_.erase(line);
+    std::uint64_t waiting = coming_.take(line).first;
     if (flight.request.kind == Kind::Prefetch) {
         flights_.give_back(tag);
         install_unused(line, when);
     } else {
         answer(tag, when, false);
-        if (!waiting.empty()) {
+        if (waiting != ComingLines::kNobody) {
             install(line, false, when);
         }
     }
-    for (const std::uint64_t other : waiting) {
+    while (waiting != ComingLines::kNobody) {
+        const std::uint64_t other = std::exchange(waiting, flights_[waiting].next);
         hand_out(other, when);
     }
 }
