@@ -193,7 +193,8 @@ class DeviceUse {
         feels_slots_ = feels_slots_ || feels_slots(kernel);
         if (kernel.kind == program::KernelKind::Stream) {
             stream_kernels_ = true;
-            const auto registers = core::StreamKernelTiming(config_.kernels).registers(kernel);
+            const auto registers =
+                core::StreamKernelTiming(config_.kernels, config_.stream).registers(kernel);
             spills_ = spills_ || registers.spilled > 0;
             raise(vectors_, registers.vectors);
         } else {
@@ -207,13 +208,13 @@ class DeviceUse {
     }
     // Whether a load slot more or less changes the kernel's time.
     bool feels_slots(const program::Kernel& kernel) const {
-        const auto cycles = [&kernel](const KernelConfig& kernels) {
+        const auto cycles = [this, &kernel](const KernelConfig& kernels) {
             switch (kernel.kind) {
                 case KernelKind::Fixed:
                 case KernelKind::Inline:
                     return base::Cycles{0};
                 case KernelKind::Stream:
-                    return core::StreamKernelTiming(kernels).cycles(kernel).total();
+                    return core::StreamKernelTiming(kernels, config_.stream).cycles(kernel).total();
                 default:
                     return core::KernelTiming(kernels).cycles(kernel).total();
             }

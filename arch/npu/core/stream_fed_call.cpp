@@ -25,8 +25,7 @@ StreamFedCall::StreamFedCall(const program::Program& program, program::TileCoord
                              CoreOperands& operands, const memory::port::BackingStore* store,
                              CoreAccount& account, OperationClient& client)
     : tile_(tile),
-      timing_(config.kernels),
-      words_per_cycle_(config.stream.words_per_cycle()),
+      timing_(config.kernels, config.stream),
       ports_(ports),
       scheduler_(scheduler),
       operands_(operands),
@@ -55,7 +54,7 @@ std::optional<program::ChannelId> StreamFedCall::streaming() const {
 void StreamFedCall::look_up(const program::Kernel& kernel) {
     kernel_ = &kernel;
     c_words_ = c_words(kernel);
-    c_cycles_ = base::ceil_div(c_words_, words_per_cycle_);
+    c_cycles_ = timing_.c_cycles(kernel).count();
     // The streams carry C, each way; what the kernel hides of that comes off here.
     const Cycles whole = kernel.cycles ? Cycles{*kernel.cycles} : timing_.cycles(kernel).total();
     multiply_ = std::max(Cycles{0}, whole - Cycles{2 * c_cycles_});

@@ -43,7 +43,6 @@ class StreamFedCall final : public base::EventHandler, public CoreStreamClient {
 
     program::TileCoordinate tile_;
     StreamKernelTiming timing_;
-    std::int64_t words_per_cycle_;
     CorePorts& ports_;
     CycleScheduler& scheduler_;
     CoreOperands& operands_;

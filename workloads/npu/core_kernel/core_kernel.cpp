@@ -91,7 +91,7 @@ arch::base::Cycles time_tile_kernel(const Kernel& kernel, const NpuConfig& confi
 
 arch::base::Cycles time_stream_kernel(const Kernel& kernel, const NpuConfig& config,
                                       RunResult& result) {
-    const arch::npu::core::StreamKernelTiming timing(config.kernels);
+    const arch::npu::core::StreamKernelTiming timing(config.kernels, config.stream);
     const arch::npu::core::StreamKernelCycles cycles = timing.cycles(kernel);
     result.where = {{"core",
                      {{"issue", share(cycles.issue)},
@@ -139,10 +139,11 @@ class CoreKernelDataflow final : public Dataflow {
 
     std::vector<Refusal> refusals(const Case& a_case) const override {
         const auto& kernel = a_case.problem.get<Kernel>();
-        const auto& kernels = a_case.device.get<NpuConfig>().kernels;
-        std::string reason = stream_fed(a_case.device)
-                                 ? arch::npu::core::StreamKernelTiming(kernels).check(kernel)
-                                 : arch::npu::core::KernelTiming(kernels).check(kernel);
+        const auto& config = a_case.device.get<NpuConfig>();
+        std::string reason =
+            stream_fed(a_case.device)
+                ? arch::npu::core::StreamKernelTiming(config.kernels, config.stream).check(kernel)
+                : arch::npu::core::KernelTiming(config.kernels).check(kernel);
         return reason.empty() ? std::vector<Refusal>{}
                               : std::vector<Refusal>{{"workload", std::move(reason)}};
     }
