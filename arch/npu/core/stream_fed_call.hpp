@@ -40,6 +40,7 @@ class StreamFedCall final : public base::EventHandler, public CoreStreamClient {
     void look_up(const program::Kernel& kernel);
     void read_c();
     void write_c();
+    void go_on();  // with what follows a transfer
 
     program::TileCoordinate tile_;
     StreamKernelTiming timing_;
