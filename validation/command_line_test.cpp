@@ -152,6 +152,25 @@ TEST(CommandLine, ASweepNamesAnAxisThatMattersAtNeitherEnd) {
     EXPECT_EQ(swept.text.find("read_queue: cannot matter"), std::string::npos) << swept.text;
 }
 
+TEST(CommandLine, ASweepNamesAnAxisOfAModeThatNoKernelUses) {
+    const std::string file = scratch("modes.yaml");
+    std::ofstream(file) << "scenario:\n"
+                           "  device: xdna2\n"
+                           "  workload: {core_kernel: {m: 64, k: 64, n: 64, a: int8, b: int8, "
+                           "c: int8}}\n"
+                           "axes:\n"
+                           "  - {key: 'device.npu.kernels.modes[0].fill_drain', "
+                           "values: [1 cycle, 2 cycle]}\n"
+                           "  - {key: 'device.npu.kernels.modes[1].fill_drain', "
+                           "values: [1 cycle, 2 cycle]}\n";
+    const Output swept = call("sweep " + file + " --quiet --jobs 1 --store " + scratch("modes.db"));
+    EXPECT_EQ(swept.code, 0) << swept.text;
+    EXPECT_NE(swept.text.find("modes[1].fill_drain: cannot matter"), std::string::npos)
+        << swept.text;
+    EXPECT_EQ(swept.text.find("modes[0].fill_drain: cannot matter"), std::string::npos)
+        << swept.text;
+}
+
 TEST(CommandLine, TheTableHasTheMemorysEnergyOrWhyThereIsNone) {
     const auto given = call("run " + scenario("ddr4_energy"));
     ASSERT_EQ(given.code, 0) << given.text;

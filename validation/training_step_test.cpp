@@ -1,6 +1,7 @@
 // Steps of training, run as a user does.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -55,6 +56,23 @@ TEST(TrainingStep, IsTheSumOfItsStages) {
     // Row-major B lies as gradients need it, column-major B as the forward pass does.
     EXPECT_EQ(run("forward", "{}")["details"]["stages_ns"]["transpose_in"], 0.0);
     EXPECT_GT(run("forward", "{b_layout: row_major}")["details"]["stages_ns"]["transpose_in"], 0.0);
+}
+
+TEST(TrainingStep, NamesWhatNoneOfItsCallsFeels) {
+    const auto named = [](const std::string& offload, const std::string& key) {
+        const Output output =
+            call("run --format json " +
+                 written(training("batch: 2, sequence: 16", kTiles + ", offload: " + offload)));
+        EXPECT_EQ(output.code, 0) << output.text;
+        const auto keys = nlohmann::json::parse(output.text)["not_exercised"];
+        return std::find(keys.begin(), keys.end(), key) != keys.end();
+    };
+    EXPECT_TRUE(named("{}", "npu.cascade.fifo"));
+    EXPECT_FALSE(named("{}", "npu.stream.hop_latency"));
+    EXPECT_FALSE(named("{}", "host.clock"));
+    const char* configured = "npu.command_processor.reconfiguration";
+    EXPECT_TRUE(named("{}", configured));
+    EXPECT_FALSE(named("{reconfiguration: whole_array}", configured));
 }
 
 TEST(TrainingStep, OneThatCannotBeIsRefused) {

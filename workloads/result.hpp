@@ -79,8 +79,8 @@ struct RunResult {
     std::optional<arch::memory::traffic::StreamResult> stream;
     std::optional<arch::base::DeadlockReport> deadlock;
     std::vector<std::string> notes;  // what a reader must know: chosen mapping, overridden timing
-    // Keys that were read but could not matter: of the device ("npu.cascade.fifo"), of the file
-    // ("mapping.amx.threads_n").
+    // Keys that were read but could not matter: of the device ("npu.cascade.fifo", or all of a
+    // list's entry, "npu.kernels.modes[3]"), of the file ("mapping.amx.threads_n").
     std::vector<std::string> not_exercised;
     std::uint64_t events = 0;
     double wall_s = 0;

@@ -153,8 +153,9 @@ void Fabric::send(std::uint64_t slot, base::Femtoseconds from) {
     SharedLink& link = request.write ? writes_ : reads_;
     SharedBlocks& blocks = request.write ? written_blocks_ : read_blocks_;
     const base::Femtoseconds carried = link.take(request.address, request.bytes, from);
-    const base::Femtoseconds goes = pages_.known(
-        request.address, blocks.take(request.address, request.bytes, request.modifiable, carried));
+    const base::Femtoseconds moved =
+        blocks.take(request.address, request.bytes, request.modifiable, carried);
+    const base::Femtoseconds goes = pages_.known(request.address, moved, queue_.now());
     if (probe_ && !request.write) {
         note_begin(ports_[request.port], goes);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 
 #include "arch/base/spread.hpp"
 
@@ -16,7 +17,34 @@ PageTranslation::PageTranslation(const FabricConfig& config)
       walk_(config.page_walk),
       places_(static_cast<std::size_t>(config.known_pages)) {}
 
-base::Femtoseconds PageTranslation::look_up(std::int64_t page, base::Femtoseconds from) {
+// Requests are looked at as they set out, some of them long before the link has carried them here:
+// what is asked for until then goes before.
+base::Femtoseconds PageTranslation::walk(base::Femtoseconds from, base::Femtoseconds now) {
+    walked_ = true;
+    busy_.erase(busy_.begin(), std::find_if(busy_.begin(), busy_.end(),
+                                            [now](const Busy& each) { return each.end > now; }));
+    auto next = busy_.begin();
+    for (; next != busy_.end() && from + walk_ > next->begin; ++next) {
+        from = std::max(from, next->end);
+    }
+    const base::Femtoseconds end = from + walk_;
+    const bool behind = next != busy_.begin() && from - std::prev(next)->end < walk_;
+    const bool before = next != busy_.end() && next->begin - end < walk_;
+    if (behind && before) {
+        std::prev(next)->end = next->end;
+        busy_.erase(next);
+    } else if (behind) {
+        std::prev(next)->end = end;
+    } else if (before) {
+        next->begin = from;
+    } else {
+        busy_.insert(next, {from, end});
+    }
+    return end;
+}
+
+base::Femtoseconds PageTranslation::look_up(std::int64_t page, base::Femtoseconds from,
+                                            base::Femtoseconds now) {
     constexpr unsigned kBits = 32;  // more than there are places
     const std::size_t ways = std::min(kWays, places_.size());
     const std::size_t set = base::spread(page, kBits) % (places_.size() / ways);
@@ -26,8 +54,7 @@ base::Femtoseconds PageTranslation::look_up(std::int64_t page, base::Femtosecond
     if (place == last) {
         --place;
         walked_again_ = walked_again_ || place->page >= 0;
-        walker_free_ = std::max(walker_free_, from) + walk_;
-        *place = {page, walker_free_};
+        *place = {page, walk(from, now)};
     }
     std::rotate(first, place, place + 1);
     return std::max(from, first->ready);

@@ -112,8 +112,11 @@ std::vector<std::string> unfelt_by(const SweepFile& sweep, const Point& point) {
     return simulated(reports[0]).result.value("not_exercised", std::vector<std::string>{});
 }
 
+// By its own name, or with the whole entry of a list it is of ("npu.kernels.modes[3]").
 bool holds(const std::vector<std::string>& keys, const std::string& key) {
-    return std::find(keys.begin(), keys.end(), key) != keys.end();
+    return std::any_of(keys.begin(), keys.end(), [&key](const std::string& named) {
+        return key == named || (named.ends_with(']') && key.starts_with(named + '.'));
+    });
 }
 
 // The same point with the axis at one of its values.

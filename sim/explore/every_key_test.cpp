@@ -70,6 +70,10 @@ const Small kStreamFed{
     {{"device.npu.columns", "4"},
      {"device.npu.shim_columns", "[2, 3]"},
      {"device.fabric.link_width", "8 B/cycle"}}};
+// One call, of which the rest of the device knows nothing.
+const Small kTileCall{"workload: {core_kernel: {m: 64, k: 64, n: 64, a: int8, b: int8, c: int32}}"};
+const Small kStreamCall{
+    "workload: {core_kernel: {m: 16, k: 64, n: 4, a: int16, b: int16, c: int16}}"};
 
 // --- processing in memory ---
 
@@ -133,11 +137,11 @@ const Swept kDevices[] = {
     {"lpddr5x_aim", {kBalancedWithoutScale, kMixed}},
     {"lpddr5x_pim", {kBalanced, kMixed}},
     {"sapphire_rapids", {kNear, kFar, kPost, kScalar, kTogether, kMixed, kTurns}},
-    {"vck190", {kStreamFed, kMixed}},
-    {"ve2302", {kFourCores, kMixed}},
-    {"ve2802", {kFourCores, kMixed}},
-    {"xdna", {kFourCores, kMixed}},
-    {"xdna2", {kFourCores, kMixed, kOneCore}},
+    {"vck190", {kStreamFed, kStreamCall, kMixed}},
+    {"ve2302", {kFourCores, kTileCall, kMixed}},
+    {"ve2802", {kFourCores, kTileCall, kMixed}},
+    {"xdna", {kFourCores, kTileCall, kMixed}},
+    {"xdna2", {kFourCores, kTileCall, kMixed, kOneCore}},
 };
 
 class EveryKey : public testing::TestWithParam<Swept> {

@@ -157,10 +157,13 @@ bool main_kernel(const arch::npu::program::Kernel& kernel, const Program& progra
 }
 
 std::int64_t modelled_cycles(const arch::npu::program::Kernel& kernel,
-                             const arch::npu::KernelConfig& kernels) {
+                             const arch::npu::NpuConfig& config) {
     return kernel.kind == arch::npu::program::KernelKind::Stream
-               ? arch::npu::core::StreamKernelTiming(kernels).cycles(kernel).total().count()
-               : arch::npu::core::KernelTiming(kernels).cycles(kernel).total().count();
+               ? arch::npu::core::StreamKernelTiming(config.kernels, config.stream)
+                     .cycles(kernel)
+                     .total()
+                     .count()
+               : arch::npu::core::KernelTiming(config.kernels).cycles(kernel).total().count();
 }
 
 }  // namespace
@@ -173,7 +176,7 @@ void override_kernel_cycles(const KernelCycles& kernel, Program& program,
     for (arch::npu::program::Kernel& each : program.kernels) {
         if (main_kernel(each, program)) {
             each.cycles = kernel.cycles ? *kernel.cycles
-                                        : modelled_cycles(each, config.kernels) * kernel.permille /
+                                        : modelled_cycles(each, config) * kernel.permille /
                                               KernelCycles::kAsModelled;
         }
     }

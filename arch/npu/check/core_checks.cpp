@@ -68,7 +68,7 @@ class CoreChecks : private ProblemList {
 
     std::vector<std::string> run() {
         const core::KernelTiming timing(config_.kernels);
-        const core::StreamKernelTiming stream_timing(config_.kernels);
+        const core::StreamKernelTiming stream_timing(config_.kernels, config_.stream);
         for (const program::Kernel& kernel : program_.kernels) {
             const std::string problem = kernel.kind == program::KernelKind::Stream
                                             ? stream_timing.check(kernel)

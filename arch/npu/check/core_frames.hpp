@@ -30,7 +30,7 @@ class CoreFrames {
           parameters_(parameters),
           parts_(parts),
           timing_(config.kernels),
-          stream_timing_(config.kernels) {}
+          stream_timing_(config.kernels, config.stream) {}
 
     void add(const program::CoreProgram& core);
 

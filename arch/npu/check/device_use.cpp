@@ -1,9 +1,12 @@
 #include "arch/npu/check/device_use.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <variant>
 
 #include "arch/npu/core/kernel_timing.hpp"
@@ -193,11 +196,16 @@ class DeviceUse {
         feels_slots_ = feels_slots_ || feels_slots(kernel);
         if (kernel.kind == program::KernelKind::Stream) {
             stream_kernels_ = true;
-            const auto registers = core::StreamKernelTiming(config_.kernels).registers(kernel);
+            const core::StreamKernelTiming timing(config_.kernels, config_.stream);
+            const auto registers = timing.registers(kernel);
             spills_ = spills_ || registers.spilled > 0;
             raise(vectors_, registers.vectors);
+            modes_.insert(&timing.mode_of(kernel));
         } else {
             stored_kernels_ = true;
+        }
+        if (kernel.kind == KernelKind::Multiply) {
+            modes_.insert(&core::KernelTiming(config_.kernels).mode_of(kernel));
         }
         const bool matvec = kernel.kind == program::KernelKind::Matvec;
         vectors_worked_on_ = vectors_worked_on_ || matvec || kernel.kind == KernelKind::Vector;
@@ -207,13 +215,13 @@ class DeviceUse {
     }
     // Whether a load slot more or less changes the kernel's time.
     bool feels_slots(const program::Kernel& kernel) const {
-        const auto cycles = [&kernel](const KernelConfig& kernels) {
+        const auto cycles = [this, &kernel](const KernelConfig& kernels) {
             switch (kernel.kind) {
                 case KernelKind::Fixed:
                 case KernelKind::Inline:
                     return base::Cycles{0};
                 case KernelKind::Stream:
-                    return core::StreamKernelTiming(kernels).cycles(kernel).total();
+                    return core::StreamKernelTiming(kernels, config_.stream).cycles(kernel).total();
                 default:
                     return core::KernelTiming(kernels).cycles(kernel).total();
             }
@@ -341,7 +349,19 @@ class DeviceUse {
         name_if(program_.logic_streams.empty(), {"npu.programmable_logic.ram"});
     }
 
+    // The device's multiplications that no kernel uses, a list's entry each.
+    template <class Mode>
+    void name_modes(const char* list, const std::vector<Mode>& modes) {
+        for (std::size_t i = 0; i < modes.size(); ++i) {
+            if (!modes_.contains(&modes[i])) {
+                names_.push_back(fmt::format("{}[{}]", list, i));
+            }
+        }
+    }
+
     void name_kernels() {
+        name_modes("npu.kernels.modes", config_.kernels.modes);
+        name_modes("npu.kernels.stream_modes", config_.kernels.stream_modes);
         name_if(!stored_kernels_ && !stream_kernels_, {"npu.kernels.load_width"});
         // Loads of A and B meet in a bank where there are two slots.
         const bool meet = loads_both_ && config_.kernels.load_slots <= 2;
@@ -384,6 +404,7 @@ class DeviceUse {
     bool sums_ = false;
     bool stream_kernels_ = false;
     bool spills_ = false;
+    std::set<const void*> modes_;  // of either kind
     std::vector<std::string> names_;
 };
 

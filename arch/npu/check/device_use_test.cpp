@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 
 namespace tilesim::arch::npu::check {
 namespace {
@@ -106,6 +107,40 @@ TEST(DeviceUse, LoadSlotsAreNamedWhereOneMoreOrLessTakesNoOtherTime) {
     EXPECT_FALSE(names(not_exercised(program, config, {}), "npu.kernels.load_slots"));
     config.kernels.load_slots = 3;
     EXPECT_TRUE(names(not_exercised(program, config, {}), "npu.kernels.load_slots"));
+}
+
+TEST(DeviceUse, MultiplicationsThatNoKernelUsesAreNamed) {
+    NpuConfig config;
+    config.kernels.modes.resize(3);
+    config.kernels.modes[1].c = DataType::Int32;
+    config.kernels.modes[2].c = DataType::Int32;
+    config.kernels.modes[2].name = "other";
+    config.kernels.stream_modes = {{}};
+    program::Kernel kernel;
+    kernel.kind = program::KernelKind::Multiply;
+    kernel.a = kernel.b = DataType::Int8;
+    kernel.c = DataType::Int32;
+    kernel.m = kernel.k = kernel.n = 8;
+    program::Program program;
+    program.buffers = {{"buffer", kCore, 0, 64}};
+    program.kernels = {kernel};
+    program.cores = {{kCore, {{"a", {0}}, {"b", {0}}}, {{program::CallOp{0, {0, 1}, {}}}}}};
+    const auto named = [&] {
+        std::vector<int> modes;
+        const auto keys = not_exercised(program, config, {});
+        for (int i = 0; i < 3; ++i) {
+            if (names(keys, "npu.kernels.modes[" + std::to_string(i) + "]")) {
+                modes.push_back(i);
+            }
+        }
+        EXPECT_TRUE(names(keys, "npu.kernels.stream_modes[0]"));
+        return modes;
+    };
+    EXPECT_EQ(named(), (std::vector<int>{0, 2}));
+    program.kernels[0].mode = "other";
+    EXPECT_EQ(named(), (std::vector<int>{0, 1}));
+    program.kernels[0].cycles = 100;  // whatever the device's
+    EXPECT_EQ(named(), (std::vector<int>{0, 1, 2}));
 }
 
 TEST(DeviceUse, OnlySpilledAccumulatorsFeelTheirLatency) {

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint64_t kMultiplied = 0;  // the multiplications are done,
 constexpr std::uint64_t kFed = 1;         // and their A has arrived
+constexpr std::uint64_t kMoved = 2;       // C's last word has, a way
 
 // Where C comes from and goes to.
 constexpr std::int64_t kInputOfC = 1;
@@ -25,8 +26,7 @@ StreamFedCall::StreamFedCall(const program::Program& program, program::TileCoord
                              CoreOperands& operands, const memory::port::BackingStore* store,
                              CoreAccount& account, OperationClient& client)
     : tile_(tile),
-      timing_(config.kernels),
-      words_per_cycle_(config.stream.words_per_cycle()),
+      timing_(config.kernels, config.stream),
       ports_(ports),
       scheduler_(scheduler),
       operands_(operands),
@@ -55,7 +55,7 @@ std::optional<program::ChannelId> StreamFedCall::streaming() const {
 void StreamFedCall::look_up(const program::Kernel& kernel) {
     kernel_ = &kernel;
     c_words_ = c_words(kernel);
-    c_cycles_ = base::ceil_div(c_words_, words_per_cycle_);
+    c_cycles_ = timing_.c_cycles(kernel).count();
     // The streams carry C, each way; what the kernel hides of that comes off here.
     const Cycles whole = kernel.cycles ? Cycles{*kernel.cycles} : timing_.cycles(kernel).total();
     multiply_ = std::max(Cycles{0}, whole - Cycles{2 * c_cycles_});
@@ -73,7 +73,9 @@ void StreamFedCall::begin(const program::Kernel& kernel, const program::CallOp& 
 }
 
 void StreamFedCall::on_event(std::uint64_t tag, base::Femtoseconds) {
-    if (tag == kMultiplied && starved_ > Cycles{0}) {
+    if (tag == kMoved) {
+        go_on();
+    } else if (tag == kMultiplied && starved_ > Cycles{0}) {
         account_.enter(CoreState::WaitingForStream);
         scheduler_.at(scheduler_.now() + starved_, *this, kFed);
     } else {
@@ -104,7 +106,16 @@ void StreamFedCall::write_c() {
     ports_.output(kOutputOfC).begin(c_words_, std::as_bytes(std::span{c_}), transfer_begin_, *this);
 }
 
-void StreamFedCall::on_core_stream(Cycles) {
+// Of a stream wider than a word the last ones may have moved within a cycle.
+void StreamFedCall::on_core_stream(Cycles now) {
+    if (now > scheduler_.now()) {
+        scheduler_.at(now, *this, kMoved);
+    } else {
+        go_on();
+    }
+}
+
+void StreamFedCall::go_on() {
     account_.charge_words(c_cycles_, transfer_begin_, CoreState::WaitingForStream);
     if (account_.state() == CoreState::ReadingC) {
         write_c();

@@ -40,10 +40,10 @@ class StreamFedCall final : public base::EventHandler, public CoreStreamClient {
     void look_up(const program::Kernel& kernel);
     void read_c();
     void write_c();
+    void go_on();  // with what follows a transfer
 
     program::TileCoordinate tile_;
     StreamKernelTiming timing_;
-    std::int64_t words_per_cycle_;
     CorePorts& ports_;
     CycleScheduler& scheduler_;
     CoreOperands& operands_;

@@ -58,8 +58,12 @@ struct Sink final : stream::StreamSinkClient {
 };
 
 struct Bench {
-    explicit Bench(const program::Kernel& kernel, std::int64_t rate = 0, bool with_bytes = false) {
+    explicit Bench(const program::Kernel& kernel, std::int64_t rate = 0, bool with_bytes = false,
+                   std::int64_t words_per_cycle = 1)
+        : streams(time.queue, base::Clock{base::Hertz{1'000'000'000 * words_per_cycle}},
+                  words_per_cycle) {
         config.core.stream_inputs = 2;
+        config.stream.width = base::BytesPerCycle{kWordBytes * words_per_cycle};
         config.kernels.stream_modes = {{}};
         config.kernels.stream_modes[0].fill_drain = Cycles{23};
         program.kernels = {kernel};
@@ -71,14 +75,14 @@ struct Bench {
         call.emplace(program, kTile, config, *ports, time.scheduler, *operands,
                      with_bytes ? &store : nullptr, account, core);
         account.connect(&states);
-        c_in.emplace("in", time.scheduler, source, branches(ports->input(1).sink()), kNoArbiters,
+        c_in.emplace("in", streams, source, branches(ports->input(1).sink()), kNoArbiters,
                      std::nullopt, false, with_bytes);
-        c_out.emplace("out", time.scheduler, ports->output(0), branches(sink.sink), kNoArbiters,
+        c_out.emplace("out", streams, ports->output(0), branches(sink.sink), kNoArbiters,
                       std::nullopt, false, with_bytes);
         ports->output(0).add_flow(std::nullopt, *c_out);
     }
-    static std::vector<stream::StreamFlow::Branch> branches(stream::StreamSink& to) {
-        return {{&to, Cycles{kLatency}, kFit}};
+    std::vector<stream::StreamFlow::Branch> branches(stream::StreamSink& to) const {
+        return {{&to, streams.ticks(Cycles{kLatency}), kFit}};
     }
     // C's words are sent from one cycle on, and taken from another.
     void run(std::int64_t sent, std::int64_t taken) {
@@ -97,6 +101,7 @@ struct Bench {
     program::CoreProgram rotations{kTile, {{"b", {1}}}, {}};
     program::CallOp op{0, {0}, {}};
     testing::Timeline time;
+    CycleScheduler streams;
     testing::States states{time};
     base::stats::Group root{""};
     CoreAccount account{time.scheduler, root};
@@ -165,6 +170,20 @@ TEST(StreamFedCall, WaitsUntilCIsTaken) {
     EXPECT_THAT(b.core.done, ElementsAre(kTaken + kWordsOfC - kFit));
     EXPECT_EQ(b.spent_in(CoreState::WritingC), kWordsOfC);
     EXPECT_EQ(b.spent_in(CoreState::WaitingForStream), kTaken - kFit - (kMultiply + kWordsOfC));
+}
+
+TEST(StreamFedCall, GoesOnWithTheCycleAfterTheOneInWhichItsLastWordsMove) {
+    constexpr std::int64_t kWide = 3;  // words a cycle
+    constexpr std::int64_t kCycles = base::ceil_div(kWordsOfC, kWide);
+    // What the stream has not held sets out when the first words are taken.
+    constexpr std::int64_t kRead = base::ceil_div(kLatency * kWide + kWordsOfC - kFit, kWide);
+    static_assert(kWordsOfC % kWide != 0 && (kWordsOfC - kFit) % kWide != 0);
+    Bench b(kernel(4), 0, false, kWide);
+    b.run(0, 0);
+    constexpr std::int64_t kMultiplied = kStated - 2 * kCycles;
+    EXPECT_THAT(b.states.entered, ElementsAre(Pair(0, "multiply"), Pair(kMultiplied, "c_load"),
+                                              Pair(kMultiplied + kRead, "c_store")));
+    EXPECT_THAT(b.core.done, ElementsAre(kMultiplied + kRead + kCycles));
 }
 
 TEST(StreamFedCall, SaysWhichPortItStandsAt) {

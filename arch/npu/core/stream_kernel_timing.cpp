@@ -63,6 +63,10 @@ std::string StreamKernelTiming::check(const program::Kernel& kernel) const {
     return "";
 }
 
+Cycles StreamKernelTiming::c_cycles(const program::Kernel& kernel) const {
+    return Cycles{ceil_div(c_words(kernel), words_per_cycle_)};
+}
+
 RegisterUse StreamKernelTiming::registers(const program::Kernel& kernel) const {
     const StreamMode& mode = mode_of(kernel);
     RegisterUse use;
@@ -110,12 +114,14 @@ StreamKernelTiming::Body StreamKernelTiming::body(const StreamMode& mode,
     const std::int64_t stores = halves * ceil_div(half / kBitsPerByte, config_.store_width.count());
     // A body goes through the accumulators in the direction opposite to the one before it, so that
     // it begins with those that are in registers. Each of the others takes the register of the one
-    // `available` places before: they stand still where the visits between are over too early.
+    // `available` places before: they stand still where the visits between are over too early. The
+    // visits are as far apart as what they multiply comes in.
     const std::int64_t moved = accumulators - available;
     const std::int64_t exchange =
         config_.accumulate_latency.count() + stores + ceil_div(loads, config_.load_slots);
-    const std::int64_t stands =
-        ceil_div(moved, available) * std::max<std::int64_t>(0, exchange - (available - 1) * each);
+    const std::int64_t short_of =
+        std::max<std::int64_t>(0, exchange * accumulators - (available - 1) * fed);
+    const std::int64_t stands = ceil_div(ceil_div(moved, available) * short_of, accumulators);
     result.spilled = Cycles{std::max(length(moved, loads, stores), fed + stands)};
     result.in_memory = moved;
     return result;
@@ -134,7 +140,7 @@ StreamKernelCycles StreamKernelTiming::cycles(const program::Kernel& kernel) con
         add(body(mode, kernel, rest), 1);
     }
     total.fill_drain = mode.fill_drain;
-    total.c_load = Cycles{c_words(kernel) - 1};
+    total.c_load = c_cycles(kernel) - Cycles{1};
     total.c_store = total.c_load;
     return total;
 }

@@ -15,7 +15,7 @@
 // and B vectors beyond the vector registers are stored and loaded once more. An accumulator is
 // moved half by half.
 // Around the loop: `fill_drain` of the pipeline; C read from its stream and written to its stream,
-// a word a cycle each, of which the first cycle lies under what goes before.
+// at the width of the port each, of which the first cycle lies under what goes before.
 //
 // Ignores: bank conflicts, instruction fetch; A's stream running dry (stream_fed_call.hpp).
 // Source:  Lei, Flich, Quintana-Orti, PDP 2023 (loop body); AMD AM009 (registers, slots, widths).
@@ -50,9 +50,10 @@ struct RegisterUse {
 
 class StreamKernelTiming {
   public:
-    // Keeps a reference to `config`, into which `find_mode` points.
-    explicit StreamKernelTiming(const KernelConfig& config) : config_(config) {}
-    explicit StreamKernelTiming(KernelConfig&&) = delete;
+    // Keeps a reference to `config`, into which `find_mode` points. `stream`: of the core's ports.
+    StreamKernelTiming(const KernelConfig& config, const StreamConfig& stream)
+        : config_(config), words_per_cycle_(stream.words_per_cycle()) {}
+    StreamKernelTiming(KernelConfig&&, const StreamConfig&) = delete;
 
     // The mode that multiplies the kernel's types; nullptr when the device has none.
     const StreamMode* find_mode(DataType a, DataType b, DataType c) const;
@@ -62,6 +63,8 @@ class StreamKernelTiming {
     // The rest needs a `kernel` that passes `check`.
     StreamKernelCycles cycles(const program::Kernel& kernel) const;
     RegisterUse registers(const program::Kernel& kernel) const;
+    // What the stream ports take for C's words, each way.
+    base::Cycles c_cycles(const program::Kernel& kernel) const;
 
   private:
     struct Body {
@@ -74,6 +77,7 @@ class StreamKernelTiming {
     Body body(const StreamMode& mode, const program::Kernel& kernel, std::int64_t steps) const;
 
     const KernelConfig& config_;
+    std::int64_t words_per_cycle_;
 };
 
 // Words of C that come and go on the streams of one call.

@@ -1,8 +1,14 @@
 #include "workloads/npu/core_kernel/core_kernel.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "arch/base/clock.hpp"
+#include "arch/npu/check/device_use.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 #include "arch/npu/core/stream_kernel_timing.hpp"
 #include "arch/npu/npu_config.hpp"
@@ -53,17 +59,20 @@ double share(arch::base::Cycles part) {
     return static_cast<double>(part.count());
 }
 
-// The mean over the calls of a core whose A and B are double-buffered and whose C is not, placed as
-// its compiler places them.
-arch::npu::core::KernelCycles tile_kernel_cycles(const Kernel& kernel, const NpuConfig& config) {
-    const arch::npu::core::KernelTiming timing(config.kernels);
+// The buffers of a core whose A and B are double-buffered and whose C is not.
+std::vector<std::int64_t> buffers_of(const Kernel& kernel) {
     const auto bytes = [](std::int64_t elements, arch::npu::DataType type) {
         return arch::base::ceil_div(elements * arch::npu::bits_of(type), arch::base::kBitsPerByte);
     };
     const std::int64_t a = bytes(kernel.m * kernel.k, kernel.a);
     const std::int64_t b = bytes(kernel.k * kernel.n, kernel.b);
-    const auto places =
-        place_in_core({a, a, b, b, bytes(kernel.m * kernel.n, kernel.c)}, config.core);
+    return {a, a, b, b, bytes(kernel.m * kernel.n, kernel.c)};
+}
+
+// The mean over the calls of a core whose compiler places its buffers.
+arch::npu::core::KernelCycles tile_kernel_cycles(const Kernel& kernel, const NpuConfig& config) {
+    const arch::npu::core::KernelTiming timing(config.kernels);
+    const auto places = place_in_core(buffers_of(kernel), config.core);
     if (!places) {
         return timing.cycles(kernel);
     }
@@ -91,7 +100,7 @@ arch::base::Cycles time_tile_kernel(const Kernel& kernel, const NpuConfig& confi
 
 arch::base::Cycles time_stream_kernel(const Kernel& kernel, const NpuConfig& config,
                                       RunResult& result) {
-    const arch::npu::core::StreamKernelTiming timing(config.kernels);
+    const arch::npu::core::StreamKernelTiming timing(config.kernels, config.stream);
     const arch::npu::core::StreamKernelCycles cycles = timing.cycles(kernel);
     result.where = {{"core",
                      {{"issue", share(cycles.issue)},
@@ -108,6 +117,50 @@ arch::base::Cycles time_stream_kernel(const Kernel& kernel, const NpuConfig& con
     return cycles.total();
 }
 
+// A core with the call alone; on tiles, with its operands' buffers.
+arch::npu::program::Program program_of(const Kernel& kernel, const NpuConfig& config,
+                                       bool stream_fed) {
+    const arch::npu::program::TileCoordinate tile{0, config.memory_rows + 1};
+    arch::npu::program::Program program;
+    program.kernels = {kernel};
+    program.kernels[0].kind = stream_fed ? arch::npu::program::KernelKind::Stream
+                                         : arch::npu::program::KernelKind::Multiply;
+    program.cores = {{tile, {}, {{arch::npu::program::CallOp{0, {0, 1}, {}}}}}};
+    if (stream_fed) {
+        return program;
+    }
+    program.cores[0].rotations = {{"a", {0, 1}}, {"b", {2, 3}}};
+    const std::vector<std::int64_t> sizes = buffers_of(kernel);
+    const auto places = place_in_core(sizes, config.core);
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        program.buffers.push_back({"", tile, places ? (*places)[i] : 0, sizes[i]});
+    }
+    return program;
+}
+
+// What the use of the device counts as felt by any program, but a call alone does not feel.
+constexpr std::string_view kOfPrograms[] = {"npu.memory_rows", "npu.core.call_cycles",
+                                            "npu.kernels.panel_memory",
+                                            "npu.command_processor.dispatch"};
+
+// The rest of the device has no part in it.
+void name_unfelt(const Case& a_case, RunResult& result) {
+    const auto& config = a_case.device.get<NpuConfig>();
+    const bool on_streams = stream_fed(a_case.device);
+    auto keys = arch::npu::check::not_exercised(
+        program_of(a_case.problem.get<Kernel>(), config, on_streams), config, {});
+    if (on_streams) {  // C comes and goes through the core's ports
+        std::erase(keys, "npu.stream.width");
+    }
+    add_not_exercised(result, keys);
+    add_not_exercised(result, a_case.device.paths([](const std::string& path) {
+        const bool host = path.starts_with("host.") && path != "host.profile";  // it sets clocks
+        return host || path.starts_with("fabric.") || path.starts_with("memory.") ||
+               std::find(std::begin(kOfPrograms), std::end(kOfPrograms), path) !=
+                   std::end(kOfPrograms);
+    }));
+}
+
 class KernelJob final : public Job {
   public:
     explicit KernelJob(const Case& a_case) : case_(a_case) {}
@@ -122,6 +175,7 @@ class KernelJob final : public Job {
         result.time_ns = arch::base::ns_of(arch::base::Clock{config.clock}.time_of(cycles));
         set_rates(result, static_cast<double>(kernel.m * kernel.k * kernel.n), config.clock);
         name_bottlenecks(result, "core", "core kernel: ");
+        name_unfelt(case_, result);
     }
 
   private:
@@ -139,10 +193,11 @@ class CoreKernelDataflow final : public Dataflow {
 
     std::vector<Refusal> refusals(const Case& a_case) const override {
         const auto& kernel = a_case.problem.get<Kernel>();
-        const auto& kernels = a_case.device.get<NpuConfig>().kernels;
-        std::string reason = stream_fed(a_case.device)
-                                 ? arch::npu::core::StreamKernelTiming(kernels).check(kernel)
-                                 : arch::npu::core::KernelTiming(kernels).check(kernel);
+        const auto& config = a_case.device.get<NpuConfig>();
+        std::string reason =
+            stream_fed(a_case.device)
+                ? arch::npu::core::StreamKernelTiming(config.kernels, config.stream).check(kernel)
+                : arch::npu::core::KernelTiming(config.kernels).check(kernel);
         return reason.empty() ? std::vector<Refusal>{}
                               : std::vector<Refusal>{{"workload", std::move(reason)}};
     }

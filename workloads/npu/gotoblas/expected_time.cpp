@@ -20,7 +20,7 @@ struct Stages {
 class Expectation {
   public:
     Expectation(const GemmProblem& problem, const GotoblasMapping& map, const NpuConfig& config)
-        : problem_(problem), map_(map), config_(config), timing_(config.kernels) {}
+        : problem_(problem), map_(map), config_(config), timing_(config.kernels, config.stream) {}
 
     double block_ns(const GotoblasBlock& block) const {
         const auto& host = config_.command_processor;
@@ -53,7 +53,8 @@ class Expectation {
     // What A's port takes for a call; nothing where A is there whenever the core reads it.
     double a_cycles(const program::Kernel& kernel) const {
         return map_.a_stream == GotoblasMapping::AStream::Port
-                   ? static_cast<double>(core::a_bytes(kernel)) / kPortBytes
+                   ? static_cast<double>(core::a_bytes(kernel)) /
+                         static_cast<double>(config_.stream.width.count())
                    : 0;
     }
 

@@ -65,11 +65,11 @@ TEST(GotoblasExpectedTime, APortThatBringsALateIsWaitedFor) {
     const double as_read = expected_cycles(problem(16, 200, 4), map);
     map.a_stream = GotoblasMapping::AStream::Port;
     // 16 x 200 x 2 B at 4 B a cycle, instead of the multiplications.
-    const double multiply =
-        static_cast<double>(arch::npu::core::StreamKernelTiming(vck190().npu.kernels)
-                                .cycles(micro_kernel(problem(16, 200, 4), map, 200))
-                                .multiply()
-                                .count());
+    const double multiply = static_cast<double>(
+        arch::npu::core::StreamKernelTiming(vck190().npu.kernels, vck190().npu.stream)
+            .cycles(micro_kernel(problem(16, 200, 4), map, 200))
+            .multiply()
+            .count());
     EXPECT_NEAR(expected_cycles(problem(16, 200, 4), map) - as_read, 1600 - multiply, 0.01);
 }
 

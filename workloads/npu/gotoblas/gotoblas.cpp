@@ -100,7 +100,8 @@ class Lowering {
         program::LogicStream a;
         a.name = "A_stream";
         a.tile = core_;
-        a.bytes_per_cycle = map_.a_stream == GotoblasMapping::AStream::Port ? kPortBytes : 0;
+        a.bytes_per_cycle =
+            map_.a_stream == GotoblasMapping::AStream::Port ? config_.stream.width.count() : 0;
         program().logic_streams = {a};
     }
 
@@ -262,8 +263,8 @@ std::vector<std::string> problems_of(const GemmProblem& problem, const GotoblasM
                                      const NpuConfig& config) {
     std::vector<std::string> problems;
     const std::int64_t steps = std::min(map.k_c, problem.k);
-    if (std::string reason =
-            core::StreamKernelTiming(config.kernels).check(micro_kernel(problem, map, steps));
+    if (std::string reason = core::StreamKernelTiming(config.kernels, config.stream)
+                                 .check(micro_kernel(problem, map, steps));
         !reason.empty()) {
         return {reason};
     }
@@ -318,10 +319,11 @@ LoweredGotoblas lower(const GemmProblem& problem, const GotoblasMapping& mapping
 GemmBounds bounds_of(const GemmProblem& problem, const GotoblasMapping& map,
                      const NpuConfig& config, const arch::memory::device::MemoryConfig& memory) {
     GemmBounds bounds;
-    const core::StreamKernelTiming timing(config.kernels);
+    const core::StreamKernelTiming timing(config.kernels, config.stream);
     const double cycle_ns = arch::base::ns_of(arch::base::Cycles{1}, config.clock);
     const bool port = map.a_stream == GotoblasMapping::AStream::Port;
-    const auto a_rate = static_cast<double>(port ? kPortBytes : config.kernels.stream_read.count());
+    const auto a_rate =
+        static_cast<double>((port ? config.stream.width : config.kernels.stream_read).count());
     double cycles = 0;
     double a_total = 0;
     for (const GotoblasBlock& block : blocks_of(problem, map)) {
@@ -367,8 +369,8 @@ std::set<std::int64_t> steps_of_blocks(const GemmProblem& problem, const Gotobla
                                        const NpuConfig& config) {
     const std::int64_t fit = elements_in(panel_memory(config), problem.b) / (2 * map.n_r);
     const std::int64_t longest = std::max<std::int64_t>(1, std::min(problem.k, fit));
-    const StreamMode* mode =
-        core::StreamKernelTiming(config.kernels).find_mode(problem.a, problem.b, problem.c);
+    const StreamMode* mode = core::StreamKernelTiming(config.kernels, config.stream)
+                                 .find_mode(problem.a, problem.b, problem.c);
     const std::int64_t body = mode == nullptr ? 1 : mode->steps;
     std::set<std::int64_t> steps{longest};
     for (const std::int64_t parts : {1, 2, 4}) {

@@ -27,8 +27,6 @@
 
 namespace tilesim::workloads::npu::gotoblas {
 
-constexpr std::int64_t kPortBytes = 4;  // of A's stream port, a cycle
-
 struct GotoblasMapping {
     std::int64_t m_r = 16, n_r = 4;          // register block
     std::int64_t m_c = 0, n_c = 0, k_c = 0;  // cache blocks

@@ -28,7 +28,7 @@ namespace {
 Json details_of(const arch::npu::NpuConfig& config, const GemmProblem& gemm,
                 const GotoblasMapping& map, const LoweredGotoblas& lowered,
                 const RunResult& result) {
-    const arch::npu::core::StreamKernelTiming timing(config.kernels);
+    const arch::npu::core::StreamKernelTiming timing(config.kernels, config.stream);
     const auto kernel = micro_kernel(gemm, map, std::min(map.k_c, gemm.k));
     const double kernels =
         state_of(result, "core", "multiply") + state_of(result, "core", "c_load") +
@@ -50,11 +50,12 @@ Json details_of(const arch::npu::NpuConfig& config, const GemmProblem& gemm,
 // A's rate is the one thing the published simulation does not say; both answers are shown.
 std::string note_on_a(const GotoblasMapping& map, const arch::npu::NpuConfig& config) {
     return map.a_stream == GotoblasMapping::AStream::Port
-               ? "A arrives at 4 B/cycle, the rate of its stream port"
+               ? fmt::format("A arrives at {} B/cycle, the rate of its stream port",
+                             config.stream.width.count())
                : fmt::format(
                      "A is there whenever the core reads it ({} B/cycle), as in the published "
-                     "simulation; a stream port carries 4 B/cycle: mapping.gotoblas.a_stream=port",
-                     config.kernels.stream_read.count());
+                     "simulation; a stream port carries {} B/cycle: mapping.gotoblas.a_stream=port",
+                     config.kernels.stream_read.count(), config.stream.width.count());
 }
 
 std::string loops_of(const GemmProblem& gemm, const GotoblasMapping& map,

@@ -10,14 +10,18 @@
 namespace tilesim::workloads::npu::gotoblas {
 namespace {
 
-Outcome run(const GemmProblem& gemm, const GotoblasMapping& map, bool functional) {
-    const Machine m = machine();
+Outcome run(const Machine& m, const GemmProblem& gemm, const GotoblasMapping& map,
+            bool functional) {
     LoweredGotoblas lowered = lower(gemm, map, m.npu);
     EXPECT_TRUE(arch::npu::check::verify(lowered.program, m.npu).empty());
     const GotoblasData data(gemm, map, lowered);
     const Bytes bytes{[&](auto& store) { data.fill(3, store); },
                       [&](auto& store) { return data.check(3, store); }};
     return run_program(m, lowered.program, functional ? std::optional{bytes} : std::nullopt);
+}
+
+Outcome run(const GemmProblem& gemm, const GotoblasMapping& map, bool functional) {
+    return run(machine(), gemm, map, functional);
 }
 
 TEST(Gotoblas, ProductsMatchWithRemaindersInEveryLoopAndSeveralPassesOverC) {
@@ -77,7 +81,7 @@ TEST(Gotoblas, PanelsAreRoundsWhereBlocksOfRowsAndOfKAreAlike) {
 // panels, so that C ends with a whole burst.
 TEST(Gotoblas, MoreRowPanelsCostTheirMicroKernels) {
     const Machine m = machine();
-    const auto kernel = arch::npu::core::StreamKernelTiming(m.npu.kernels)
+    const auto kernel = arch::npu::core::StreamKernelTiming(m.npu.kernels, m.npu.stream)
                             .cycles(micro_kernel(problem(0, 0, 0), mapping(0, 0, 0), 100))
                             .total();
     const std::int64_t ten = run(problem(160, 100, 4), mapping(1024, 4, 100), false).cycles;
@@ -105,6 +109,22 @@ TEST(Gotoblas, APortCarriesLessThanTheKernelReads) {
     // Four calls, 800 words of A each, over 200 + 22 cycles of multiplying less the two that hide
     // C's first words.
     EXPECT_EQ(run(gemm, map, false).cycles - ideal, 4 * (800 - 220));
+}
+
+TEST(Gotoblas, AWiderPortCarriesMoreOfAAndOfC) {
+    Machine m = machine();
+    const GemmProblem gemm = problem(64, 100, 4);
+    GotoblasMapping map = mapping(64, 4, 100);
+    map.a_stream = GotoblasMapping::AStream::Port;
+    const auto cycles = [&] { return run(m, gemm, map, false).cycles; };
+    const auto bound = [&] { return bounds_of(gemm, map, m.npu, m.memory).stream_ns; };
+    const std::int64_t narrow = cycles();
+    const double narrow_ns = bound();
+    m.npu.stream.width = arch::base::BytesPerCycle{8};
+    // Four calls: half of 800 cycles of A, which is still more than the multiplications, and half
+    // of 32 words of C, in and out.
+    EXPECT_NEAR(static_cast<double>(narrow - cycles()), 4 * (400 + 2 * 16), 8);
+    EXPECT_NEAR(bound(), narrow_ns / 2, 1e-9);
 }
 
 TEST(Gotoblas, MemoryTrafficIsBOnceAndCBothWays) {

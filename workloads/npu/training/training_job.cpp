@@ -6,6 +6,7 @@
 #include <iterator>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "arch/base/units.hpp"
 #include "arch/host/host_config.hpp"
@@ -39,9 +40,28 @@ class TrainingJob final : public Job {
             }
         }
         report(totals_, npu_.clock, result);
+        name_unfelt(result);
     }
 
   private:
+    // What no size's call feels; the processor does the rest.
+    void name_unfelt(RunResult& result) const {
+        std::vector<std::string> keys = totals_.sizes.front().array.not_exercised;
+        for (const SizeTotals& size : totals_.sizes) {
+            const std::vector<std::string>& here = size.array.not_exercised;
+            std::erase_if(keys, [&here](const std::string& key) {
+                return std::find(here.begin(), here.end(), key) == here.end();
+            });
+        }
+        const bool whole_array =
+            offload_.reconfiguration == OffloadMapping::Reconfiguration::WholeArray;
+        std::erase_if(keys, [whole_array](const std::string& key) {
+            return key.starts_with("host.") ||
+                   (whole_array && key == "npu.command_processor.reconfiguration");
+        });
+        add_not_exercised(result, keys);
+    }
+
     SizeTotals& size_of(Runner& runner, const TrainingProduct& product, RunResult& result) {
         const auto found =
             std::find_if(totals_.sizes.begin(), totals_.sizes.end(),
