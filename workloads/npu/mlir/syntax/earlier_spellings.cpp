@@ -19,6 +19,7 @@ constexpr std::array kNames{
     Spelling{"useLock", "use_lock"},
     Spelling{"dmaBd", "dma_bd"},
     Spelling{"dmaBdPacket", "dma_bd_packet"},
+    Spelling{"dmaBdPckt", "dma_bd_packet"},
     Spelling{"dmaStart", "dma_start"},
     Spelling{"nextBd", "next_bd"},
     Spelling{"shimDMA", "shim_dma"},
@@ -40,7 +41,8 @@ constexpr std::array kNames{
     Spelling{"objectFifo.link", "objectfifo.link"},
     Spelling{"objectFifo.registerExternalBuffers", "objectfifo.register_external_buffers"},
     Spelling{"objectfifo.registerExternalBuffers", "objectfifo.register_external_buffers"},
-    Spelling{"objectFifo.registerProcess", "objectfifo.register_process"}};
+    Spelling{"objectFifo.registerProcess", "objectfifo.register_process"},
+    Spelling{"broad_packet", "broadcast_packet"}};
 
 // Keys of dimensions, before their "=".
 constexpr std::array kKeys{Spelling{"wrap", "size"}, Spelling{"step", "stride"}};
@@ -186,6 +188,66 @@ void joined_channel(Operation& operation) {
                                        token(TokenKind::Number, number, where)});
 }
 
+// dma_start(MM2S, 0 ^bb1, ^bb2): until 2022 no comma was asked for.
+void unparted_successors(Operation& operation) {
+    if (operation.items.empty()) {
+        return;
+    }
+    std::vector<Item>& inside = operation.items.front().items;
+    for (std::size_t i = 1; i < inside.size(); ++i) {
+        if (inside[i].is(TokenKind::BlockLabel) && !inside[i - 1].is(",")) {
+            inside.insert(inside.begin() + static_cast<std::ptrdiff_t>(i),
+                          token(TokenKind::Punctuation, ",", inside[i].token.where));
+        }
+    }
+}
+
+// shim_dma_allocation (@name, MM2S, 0, 2): today the name stands in front.
+void enclosed_allocation(Operation& operation) {
+    if (operation.items.empty() || operation.items.front().items.size() < 2 ||
+        !operation.items.front().items.front().is(TokenKind::Symbol)) {
+        return;
+    }
+    std::vector<Item>& inside = operation.items.front().items;
+    Item symbol = std::move(inside.front());
+    inside.erase(inside.begin(), inside.begin() + 2);  // with its comma
+    operation.items.insert(operation.items.begin(), std::move(symbol));
+}
+
+// For some days of 2026 an acquire's count was that of its results, objectfifo.acquire @f(Produce)
+// : memref<8xi32>, a release's stood in brackets, and an endpoint had no parentheses.
+void uncounted_use(Operation& operation) {
+    std::vector<Item>& items = operation.items;
+    if (items.size() < 2 || !items[0].is(TokenKind::Symbol)) {
+        return;
+    }
+    const bool port = items[1].opens("(");
+    const std::size_t next = port ? 2 : 1;
+    if ((port && items[1].items.size() != 1) || next >= items.size() ||
+        (port && !items[1].items.front().is(TokenKind::Word))) {
+        return;
+    }
+    const Location where = items[next].token.where;
+    Item count = token(TokenKind::Number, "1", where);
+    if (items[next].is(":")) {
+        const auto more = std::count_if(items.begin(), items.end(),
+                                        [](const Item& item) { return item.is(","); });
+        count.token.text = std::to_string(more + 1);
+    } else if (items[next].opens("[") && items[next].items.size() == 1) {
+        count = items[next].items.front();
+        items.erase(items.begin() + static_cast<std::ptrdiff_t>(next));
+    } else {
+        return;
+    }
+    if (!port) {
+        items.insert(items.begin() + 1,
+                     {Item::Kind::Group, {TokenKind::Punctuation, "(", where}, {}, {}});
+    } else {
+        items[1].items.push_back(token(TokenKind::Punctuation, ",", where));
+    }
+    items[1].items.push_back(std::move(count));
+}
+
 // dma_memcpy_nd(0, 0, %buffer[..][..][..]): what stood in front of the buffer said nothing.
 void coordinates_before_buffer(Operation& operation) {
     if (operation.items.empty() || !operation.items.front().opens("(")) {
@@ -239,11 +301,15 @@ void EarlierForms::write_as_today(Operation& operation) {
         named_dimensions(operation);
     } else if (operation.name == "aie.dma_start") {
         joined_channel(operation);
+        unparted_successors(operation);
+    } else if (operation.name == "aie.shim_dma_allocation") {
+        enclosed_allocation(operation);
     } else if (operation.name == "aie.objectfifo") {
         object_fifo(operation);
     } else if (operation.name == "aie.objectfifo.acquire" ||
                operation.name == "aie.objectfifo.release") {
         fifo_use(operation);
+        uncounted_use(operation);
     } else if (operation.name == "aie.objectfifo.register_external_buffers") {
         external_buffers(operation);
     } else if (operation.name == "aie.objectfifo.link") {
@@ -321,7 +387,7 @@ void EarlierForms::external_buffers(Operation& operation) {
     operation.items.insert(operation.items.begin(), std::move(symbol));
 }
 
-// ({%a, %b}, {%c}) : (...): today [@a, @b] -> [@c] ().
+// ({%a, %b}, {%c}) : (...), or (%a, {%c}) where there is one: today [@a, @b] -> [@c] ().
 void EarlierForms::link(Operation& operation) {
     if (operation.items.empty() || !operation.items.front().opens("(")) {
         return;
@@ -334,7 +400,7 @@ void EarlierForms::link(Operation& operation) {
             continue;
         }
         Item symbols{Item::Kind::Group, {TokenKind::Punctuation, "[", where}, {}, {}};
-        for (const Item& each : list.items) {
+        for (const Item& each : is_value(list) ? std::vector{list} : list.items) {
             symbols.items.push_back(is_value(each) ? symbol_of_value(each) : each);
         }
         today.push_back(std::move(symbols));
