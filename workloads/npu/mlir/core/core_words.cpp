@@ -122,8 +122,10 @@ std::optional<std::int64_t> CoreWords::element_of(const Operation& acquire,
     }
     const auto held = held_.find(static_cast<std::int64_t>(use.fifo) * 2 + (use.produces ? 1 : 0));
     const std::int64_t first = held == held_.end() ? 0 : held->second.first;
-    const FifoPool& pool = lowering_.fifo_pools[*end->pool];
-    return pool.buffers[static_cast<std::size_t>(first + number) % pool.buffers.size()];
+    const std::vector<std::int64_t>& buffers = lowering_.fifo_pools[*end->pool].buffers;
+    return buffers.empty()
+               ? std::nullopt
+               : std::optional{buffers[static_cast<std::size_t>(first + number) % buffers.size()]};
 }
 
 std::optional<std::int64_t> CoreWords::viewed_element(const Operation& access,
