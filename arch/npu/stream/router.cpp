@@ -4,13 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/astar_search.hpp>
-#include <cstdlib>
 #include <functional>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <vector>
@@ -18,16 +15,12 @@
 #include "arch/base/check.hpp"
 #include "arch/base/config.hpp"
 #include "arch/npu/stream/arbiters.hpp"
+#include "arch/npu/stream/route_search.hpp"
 #include "arch/npu/stream/stream_switch.hpp"
 
 namespace tilesim::arch::npu::stream {
 
 namespace {
-
-using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property,
-                                    boost::property<boost::edge_weight_t, std::int64_t>>;
-using Vertex = boost::graph_traits<Graph>::vertex_descriptor;
-using Edge = boost::graph_traits<Graph>::edge_descriptor;
 
 // Weights. A route takes as few new wires as it can, and among those ways the shortest; packets
 // share a wire rather than go round.
@@ -36,79 +29,12 @@ constexpr std::int64_t kWire = 1'000;        // a new one
 constexpr std::int64_t kShared = 2'000;      // one other packets pass
 constexpr std::int64_t kFull = 100'000'000;  // taken
 
+// Where one route after the other finds no way for all, they bid for wires, so often at most.
+constexpr std::int64_t kMostRounds = 60;
+constexpr std::int64_t kPatience = 15;  // rounds in which no fewer wires are fought for
+
 // Those that lead to a neighbour.
 constexpr Bundle kWires[] = {Bundle::North, Bundle::South, Bundle::East, Bundle::West};
-
-struct Arrived {};  // thrown to end a search
-
-// Steps to a port of a tile; what a search must still pay at least.
-class Distance : public boost::astar_heuristic<Graph, std::int64_t> {
-  public:
-    Distance(const std::vector<TilePort>& ports, program::TileCoordinate to)
-        : ports_(ports), to_(to) {}
-    std::int64_t operator()(Vertex vertex) const {
-        const program::TileCoordinate at = ports_[vertex].tile;
-        return kStep * (std::abs(at.column - to_.column) + std::abs(at.row - to_.row));
-    }
-
-  private:
-    const std::vector<TilePort>& ports_;
-    program::TileCoordinate to_;
-};
-
-// What a search knows of each vertex. A route sees few of an array's: only those are forgotten
-// before the next.
-class Seen {
-  public:
-    static constexpr std::int64_t kUnreached = std::numeric_limits<std::int64_t>::max();
-
-    void resize(std::size_t vertices) {
-        distance.assign(vertices, kUnreached);
-        cost.assign(vertices, kUnreached);
-        colour.assign(vertices, boost::white_color);
-        before.resize(vertices);
-        std::iota(before.begin(), before.end(), Vertex{0});
-    }
-    void note(Vertex vertex) { noted_.push_back(vertex); }
-    void forget() {
-        for (const Vertex vertex : noted_) {
-            distance[vertex] = cost[vertex] = kUnreached;
-            colour[vertex] = boost::white_color;
-            before[vertex] = vertex;
-        }
-        noted_.clear();
-    }
-
-    std::vector<std::int64_t> distance, cost;
-    std::vector<boost::default_color_type> colour;
-    std::vector<Vertex> before;  // itself: where the search began
-
-  private:
-    std::vector<Vertex> noted_;
-};
-
-// Ends a search at the first slave port of the tile from which its destination can be reached.
-template <class Ends>
-class Arrival : public boost::default_astar_visitor {
-  public:
-    Arrival(Ends ends, Seen& seen, Vertex& at) : ends_(ends), seen_(seen), at_(at) {}
-    template <class AnyGraph>
-    void discover_vertex(Vertex vertex, const AnyGraph&) {
-        seen_.note(vertex);
-    }
-    template <class AnyGraph>
-    void examine_vertex(Vertex vertex, const AnyGraph&) {
-        if (ends_(vertex)) {
-            at_ = vertex;
-            throw Arrived{};
-        }
-    }
-
-  private:
-    Ends ends_;
-    Seen& seen_;
-    Vertex& at_;
-};
 
 class Router {
   public:
@@ -120,14 +46,20 @@ class Router {
     }
 
     void run() {
-        for (const program::Route& route : program_.routes) {
+        std::vector<program::Route*> open;
+        for (program::Route& route : program_.routes) {
             for (const program::Hop& hop : route.path) {  // pinned by the user
                 take({hop.tile, hop.out}, route);
+                pinned_.insert({hop.tile, hop.out});
+            }
+            if (route.path.empty()) {
+                open.push_back(&route);
             }
         }
-        for (program::Route& route : program_.routes) {
-            if (route.path.empty()) {
-                make(route);
+        for (program::Route* route : open) {
+            if (!make(*route)) {
+                negotiate(open, {route, crowded_});
+                return;
             }
         }
     }
@@ -200,17 +132,82 @@ class Router {
 
     void take(TilePort master, const program::Route& route) {
         owners_[master].push_back(&route);
-        weigh(master, kFull);
+        weigh(master, price_of(master));
+    }
+
+    // Of a wire that others have: none can, or, while routes bid, each can for a price a head that
+    // rises with the rounds.
+    std::int64_t price_of(TilePort master) const {
+        if (round_ == 0 || pinned_.contains(master)) {
+            return kFull;
+        }
+        const auto owners = owners_.find(master);
+        const std::size_t others = owners == owners_.end() ? 0 : owners->second.size();
+        return kWire + kWire * round_ * static_cast<std::int64_t>(others);
+    }
+
+    void give_up(program::Route& route) {
+        for (const program::Hop& hop : route.path) {
+            const TilePort master{hop.tile, hop.out};
+            std::vector<const program::Route*>& owners = owners_[master];
+            owners.erase(std::remove(owners.begin(), owners.end(), &route), owners.end());
+            if (owners.empty()) {
+                owners_.erase(master);
+            }
+            weigh(master, round_ == 0 ? kWire : price_of(master));
+        }
+        route.path.clear();
+    }
+
+    // How many wires are asked to carry more than they can.
+    std::int64_t fought_for() const {
+        return std::count_if(owners_.begin(), owners_.end(), [this](const auto& each) {
+            return std::any_of(
+                each.second.begin(), each.second.end(),
+                [&](const program::Route* route) { return !shareable(each.first, *route); });
+        });
+    }
+
+    // Negotiated congestion (McMurchie and Ebeling's PathFinder, as the compiler's own router has
+    // it): every route takes its cheapest way, whoever else is there, until none share what they
+    // cannot. `first`: the route that found no way, and where to, for the message.
+    void negotiate(const std::vector<program::Route*>& open,
+                   std::pair<const program::Route*, program::TileCoordinate> first) {
+        for (program::Route* route : open) {
+            give_up(*route);
+        }
+        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        std::int64_t last = 0;  // round that had fewer than any before
+        for (round_ = 1; round_ <= kMostRounds && round_ - last <= kPatience; ++round_) {
+            for (program::Route* route : open) {
+                give_up(*route);
+                if (!make(*route)) {  // past what is pinned there is none
+                    fail(*route, crowded_, kNoStream);
+                }
+            }
+            const std::int64_t left = fought_for();
+            if (left == 0) {
+                return;
+            }
+            if (left < least) {
+                least = left;
+                last = round_;
+            }
+        }
+        fail(*first.first, first.second, kNoStream);
     }
 
     bool shareable(TilePort master, const program::Route& route) const {
         const auto owners = owners_.find(master);
-        return owners == owners_.end() ||
-               std::all_of(owners->second.begin(), owners->second.end(),
-                           [&](const program::Route* other) { return can_share(route, *other); });
+        return owners == owners_.end() || std::all_of(owners->second.begin(), owners->second.end(),
+                                                      [&](const program::Route* other) {
+                                                          return other == &route ||
+                                                                 can_share(route, *other);
+                                                      });
     }
 
-    void make(program::Route& route) {
+    // False where a destination is past what others have taken: `crowded_` is its tile.
+    bool make(program::Route& route) {
         std::vector<TilePort> opened;
         for (const auto& [master, owners] : owners_) {
             if (route.packet_id && shareable(master, route)) {
@@ -219,18 +216,19 @@ class Router {
             }
         }
         tree_.clear();
-        for (const program::ChannelId& destination : route.destinations) {
-            reach(route, destination);
-        }
+        const bool all = std::all_of(
+            route.destinations.begin(), route.destinations.end(),
+            [&](const program::ChannelId& destination) { return reach(route, destination); });
         for (const TilePort& master : opened) {
-            weigh(master, kFull);
+            weigh(master, price_of(master));
         }
         for (const program::Hop& hop : route.path) {
             take({hop.tile, hop.out}, route);
         }
+        return all;
     }
 
-    void reach(program::Route& route, const program::ChannelId& destination) {
+    bool reach(program::Route& route, const program::ChannelId& destination) {
         const TilePort out{destination.tile,
                            port_of(destination, config_.kind_of(destination.tile))};
         if (!shareable(out, route)) {
@@ -242,11 +240,15 @@ class Router {
                  fmt::format("its port {} already belongs to {}", name_of(out.port),
                              fmt::join(names, ", ")));
         }
-        const Vertex end = search(route, out);
+        const std::optional<Vertex> end = search(route, out);
+        if (!end) {
+            crowded_ = out.tile;
+            return false;
+        }
         const std::vector<Vertex>& before = seen_.before;
         // The way back to the source; what the route has already is not added again.
-        std::vector<program::Hop> added{{out.tile, ports_[end].port, out.port}};
-        for (Vertex at = end; before[at] != at; at = before[at]) {
+        std::vector<program::Hop> added{{out.tile, ports_[*end].port, out.port}};
+        for (Vertex at = *end; before[at] != at; at = before[at]) {
             const TilePort& from = ports_[before[at]];
             const SwitchPort master = master_between(from.tile, ports_[at]);
             if (!tree_.insert({from, master}).second) {
@@ -258,6 +260,7 @@ class Router {
                        kStep);
         }
         route.path.insert(route.path.end(), added.rbegin(), added.rend());
+        return true;
     }
 
     static SwitchPort master_between(program::TileCoordinate from, const TilePort& to) {
@@ -270,8 +273,9 @@ class Router {
         return to.port;
     }
 
-    // The slave port of the destination's tile the best way ends at.
-    Vertex search(const program::Route& route, const TilePort& out) {
+    // The slave port of the destination's tile the best way ends at; nothing where none leads
+    // there.
+    std::optional<Vertex> search(const program::Route& route, const TilePort& out) {
         const TilePort start{route.source.tile,
                              port_of(route.source, config_.kind_of(route.source.tile))};
         const program::TileKind kind = config_.kind_of(out.tile);
@@ -281,7 +285,8 @@ class Router {
         };
         seen_.forget();
         const Vertex from = vertices_.at(start);
-        const Distance distance(ports_, out.tile);
+        // While routes bid, a way that has no part yet pays for each of its wires.
+        const Distance distance(ports_, out.tile, round_ > 0 && tree_.empty() ? kWire : kStep);
         seen_.distance[from] = 0;
         seen_.cost[from] = distance(from);
         const auto index = boost::get(boost::vertex_index, graph_);
@@ -299,9 +304,10 @@ class Router {
         } catch (const Arrived&) {
             return at;
         }
-        fail(route, out.tile, "every stream on the way is taken");
+        return std::nullopt;
     }
 
+    static constexpr const char* kNoStream = "every stream on the way is taken";
     [[noreturn]] void fail(const program::Route& route, program::TileCoordinate tile,
                            const std::string& why) const {
         throw base::config::ConfigError(fmt::format("route {}: no way into tile {},{}: {}",
@@ -316,6 +322,9 @@ class Router {
     std::map<TilePort, std::vector<Edge>> wires_;                    // by the master they leave by
     std::map<TilePort, std::vector<const program::Route*>> owners_;  // by master
     std::set<std::pair<TilePort, SwitchPort>> tree_;  // crossings the present route has
+    std::set<TilePort> pinned_;                       // masters of ways the user states
+    std::int64_t round_ = 0;                          // of bidding; 0: first come, first served
+    program::TileCoordinate crowded_;
     Seen seen_;
 };
 

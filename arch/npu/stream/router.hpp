@@ -4,7 +4,8 @@
 // through that switch and over a wire to the next one (switch_port.hpp). A circuit has its wires to
 // itself; packets share a wire where none is free. A broadcast is a tree: what is shared with an
 // earlier destination costs nothing. Routes are served in the program's order, fewest new wires
-// first, so the result repeats.
+// first, so the result repeats; where that leaves one without a way, all bid for the wires until
+// each has its own.
 #pragma once
 
 #include <cstddef>

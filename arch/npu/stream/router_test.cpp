@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -120,6 +122,75 @@ TEST(Router, WhatIsPinnedIsLeftToIt) {
     program.routes.push_back(route_to(sends(5), {{{0, 2}, kS2mm, 0}}));
     route(program, array());
     EXPECT_EQ(program.routes.back().path.front().out, (SwitchPort{North, 5}));
+}
+
+// "540>121": from tile 5,4 mm2s0 to tile 1,2 s2mm1.
+std::vector<program::Route> circuits(const std::string& text) {
+    std::vector<program::Route> routes;
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+        const auto digit = [&word](std::size_t i) -> std::int64_t { return word[i] - '0'; };
+        routes.push_back(route_to({{digit(0), digit(1)}, kMm2s, digit(2)},
+                                  {{{digit(4), digit(5)}, kS2mm, digit(6)}}));
+    }
+    return routes;
+}
+
+// Wires that two circuits have, or a switch's port that one leaves twice.
+std::size_t shared_wires(const program::Program& program) {
+    std::map<TilePort, std::size_t> uses;
+    for (const program::Route& route : program.routes) {
+        for (const program::Hop& hop : route.path) {
+            ++uses[{hop.tile, hop.out}];
+        }
+    }
+    return static_cast<std::size_t>(
+        std::count_if(uses.begin(), uses.end(), [](const auto& use) { return use.second > 1; }));
+}
+
+// In these orders one finds every stream taken that leads to it. Of the second set none gives way
+// while wires stay as cheap as they are.
+TEST(Router, WhereOneFindsNoWayAllBidForTheWires) {
+    for (const char* set :
+         {"540>120 250>530 330>440 721>220 331>140 051>720 240>740 750>221 740>650 731>551 "
+          "320>441 550>151 650>131 620>251 141>651 651>241 641>051 150>631 131>041 350>331 "
+          "031>450 351>141 ",
+          "520>050 440>550 630>030 631>051 521>221 430>031 320>130 450>120 050>551 051>651 "
+          "740>320 741>240 530>140 141>640 130>121 340>350 020>250 250>421 220>731 221>621 "
+          "150>530 351>021 341>040 151>721 021>451 131>351 720>131 621>151 451>041 251>230 "
+          "731>241 "}) {
+        NpuConfig config;
+        config.columns = 8;
+        program::Program program;
+        program.routes = circuits(set);
+        ASSERT_NO_THROW(route(program, config)) << set;
+        EXPECT_EQ(shared_wires(program), 0U);
+        for (const program::Route& each : program.routes) {
+            EXPECT_EQ(each.path.front().tile, each.source.tile);
+            EXPECT_EQ(each.path.back().tile, each.destinations[0].tile);
+            EXPECT_EQ(hops(each, 0), static_cast<std::int64_t>(each.path.size()));
+        }
+    }
+}
+
+// A column's four streams to the south, and six circuits that must go there.
+TEST(Router, WhatHasNoWayWhoeverGivesUpIsRefused) {
+    NpuConfig config = array();
+    config.columns = 1;
+    program::Program program;
+    for (std::int64_t i = 0; i < 6; ++i) {
+        program.routes.push_back(
+            route_to({{0, 2 + i / 2}, kMm2s, i % 2}, {{kMemoryTile, kS2mm, i}}));
+    }
+    try {
+        route(program, config);
+        FAIL();
+    } catch (const base::config::ConfigError& error) {
+        EXPECT_NE(std::string{error.what()}.find(
+                      "no way into tile 0,1: every stream on the way is taken"),
+                  std::string::npos)
+            << error.what();
+    }
 }
 
 TEST(Router, ABroadcastTakesAWireOnce) {

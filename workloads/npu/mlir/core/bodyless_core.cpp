@@ -44,14 +44,58 @@ std::set<std::int64_t> released_locks(const program::Program& program) {
             add_released(descriptor, released);
         }
     }
+    std::set<program::TileCoordinate> started;
+    for (const program::TileDma& dma : program.dmas) {
+        started.insert(dma.tile);
+    }
     for (const program::SequenceOp& operation : program.sequence) {
         if (const auto* set = std::get_if<program::SetLock>(&operation)) {
-            released.insert(set->lock);
+            const program::Lock& lock = program.locks[static_cast<std::size_t>(set->lock)];
+            if (set->value != 0 && started.contains(lock.tile)) {  // before: where it begins
+                released.insert(set->lock);
+            }
         } else if (const auto* write = std::get_if<program::WriteDescriptor>(&operation)) {
             add_released(write->descriptor, released);
+        } else if (const auto* push = std::get_if<program::PushTask>(&operation)) {
+            started.insert(push->channel.tile);
         }
     }
     return released;
+}
+
+// The tiles' channels with the descriptors they are started with: at configuration, or by a
+// sequence that sets the array up itself (as `aiecc --expand-load-pdis` writes it). Of several
+// starts the first counts: the core is enabled behind it.
+std::vector<program::TileDma> started_dmas(const program::Program& program) {
+    std::vector<program::TileDma> dmas = program.dmas;
+    const auto of = [&dmas](program::TileCoordinate tile) -> program::TileDma& {
+        const auto place = std::find_if(dmas.begin(), dmas.end(),
+                                        [tile](const auto& dma) { return dma.tile == tile; });
+        return place != dmas.end() ? *place : dmas.emplace_back(program::TileDma{tile, {}, {}});
+    };
+    for (const program::SequenceOp& operation : program.sequence) {
+        if (const auto* write = std::get_if<program::WriteDescriptor>(&operation)) {
+            program::TileDma& dma = of(write->tile);
+            const auto place =
+                std::find_if(dma.descriptors.begin(), dma.descriptors.end(),
+                             [write](const auto& each) { return each.id == write->descriptor.id; });
+            if (place == dma.descriptors.end()) {
+                dma.descriptors.push_back(write->descriptor);
+            } else if (dma.starts.empty()) {
+                *place = write->descriptor;
+            }
+        } else if (const auto* push = std::get_if<program::PushTask>(&operation)) {
+            std::vector<program::TileDma::Start>& starts = of(push->channel.tile).starts;
+            const bool known = std::any_of(starts.begin(), starts.end(), [push](const auto& each) {
+                return each.direction == push->channel.direction &&
+                       each.channel == push->channel.index;
+            });
+            if (!known) {
+                starts.push_back({push->channel.direction, push->channel.index, push->task});
+            }
+        }
+    }
+    return dmas;
 }
 
 // A run of descriptors from one that acquires to one that releases: what the core hands over whole.
@@ -191,7 +235,7 @@ void add_bodyless_cores(Lowering& lowering) {
         with_script.insert(core.tile);
     }
     const bool stated = lowering.options.costs.default_core.has_value();
-    for (const program::TileDma& dma : lowering.program.dmas) {
+    for (const program::TileDma& dma : started_dmas(lowering.program)) {
         const bool core = lowering.config.kind_of(dma.tile) == program::TileKind::Core;
         const bool waits =
             std::any_of(dma.descriptors.begin(), dma.descriptors.end(), [&](const auto& each) {

@@ -121,6 +121,35 @@ TEST(Design, BodylessCoresFollowTheirLocks) {
     EXPECT_EQ(loop.body.size(), 9U);  // three times: take, work, give
 }
 
+TEST(Design, BodylessCoresOfASequenceThatSetsTheArrayUpFollowWhatItStarts) {
+    // Descriptor 3 of the core's memory receives 16 words: takes lock 1, gives lock 0.
+    const auto write = [](std::int64_t offset, std::uint32_t value) {
+        return fmt::format("aiex.npu.write32 {{address = {} : ui32, value = {} : ui32}}\n",
+                           0x200000 + offset, value);
+    };
+    const std::string descriptor =
+        write(0x1D060, 16) + write(0x1D064, 0) + write(0x1D068, 0) + write(0x1D06C, 0) +
+        write(0x1D070, 0) +
+        write(0x1D074, 1U << 25 | 1U << 18 | 1U << 12 | 0x7FU << 5 | 1U | 3U << 27 | 1U << 26);
+    const std::string body =
+        std::string{kSmallDesign} + "%f = aie.lock(%c, 1)\naie.runtime_sequence() {\n" +
+        write(0x1F000, 0) + write(0x1F010, 1) + descriptor + write(0x1DE04, 3) + "}";
+    const program::Program program = read(body).program;
+    ASSERT_EQ(program.cores.size(), 1U);
+    const auto& loop = std::get<program::LoopOp>(program.cores[0].script[0].op);
+    ASSERT_EQ(loop.body.size(), 3U);  // takes lock 0, works, gives lock 1
+    const auto lock = [&program](std::int64_t index) {
+        return program.locks.at(static_cast<std::size_t>(index)).id;
+    };
+    EXPECT_EQ(lock(std::get<program::AcquireOp>(loop.body[0].op).action.lock), 0);
+    EXPECT_EQ(lock(std::get<program::ReleaseOp>(loop.body[2].op).action.lock), 1);
+    // Nothing is started: no core's locks are asked for.
+    EXPECT_TRUE(read(std::string{kSmallDesign} +
+                     "%f = aie.lock(%c, 1)\naie.runtime_sequence() {\n" + write(0x1F010, 1) +
+                     descriptor + "}")
+                    .program.cores.empty());
+}
+
 // A core that takes %n blocks a result, %n from an array of parameters: do-while from 1.
 TEST(Design, ALoopToAWordOfAParameterArrayCountsFromItsOwnFirst) {
     const std::string core =

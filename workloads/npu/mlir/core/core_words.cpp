@@ -80,12 +80,13 @@ void CoreWords::pass(const Operation& operation, const Scope& scope, Script& ops
         return;
     }
     Definition definition{&operation, events_, {}};
-    if (operation.name == "aie.objectfifo.acquire" ||
-        operation.name == "aie.objectfifo.subview.access") {
-        remember_element(operation, scope, definition);
-    }
-    for (const std::string& result : operation.results) {
-        definitions_[&scope].insert_or_assign(result, definition);
+    for (std::size_t i = 0; i < operation.results.size(); ++i) {
+        if (operation.name == "aie.objectfifo.acquire") {  // since 2026 these are the elements
+            definition.buffer = element_of(operation, static_cast<std::int64_t>(i));
+        } else if (operation.name == "aie.objectfifo.subview.access") {
+            definition.buffer = viewed_element(operation, scope);
+        }
+        definitions_[&scope].insert_or_assign(operation.results[i], definition);
     }
     if (stores(operation)) {
         store(operation, scope, ops);
@@ -112,27 +113,31 @@ void CoreWords::look_at_operands(const Operation& operation, const Scope& scope)
     }
 }
 
-// Which buffer an element of an object FIFO lies in.
-void CoreWords::remember_element(const Operation& operation, const Scope& scope,
-                                 Definition& definition) {
-    if (operation.name == "aie.objectfifo.acquire") {
-        return;
-    }
-    const Definition* view = find(scope, first_value(operation));
-    const auto index = std::find_if(operation.items.begin(), operation.items.end(),
-                                    [](const Item& item) { return item.opens("["); });
-    if (view == nullptr || index == operation.items.end() || index->items.size() != 1) {
-        return;
-    }
-    const FifoUse use = read_fifo_use(lowering_, *view->operation);
+std::optional<std::int64_t> CoreWords::element_of(const Operation& acquire,
+                                                  std::int64_t number) const {
+    const FifoUse use = read_fifo_use(lowering_, acquire);
     const FifoEnd* end = lowering_.fifos[use.fifo].end_at(core_.tile, use.produces);
-    const auto number = to_integer(index->items.front().token.text);
-    const auto held = held_.find(static_cast<std::int64_t>(use.fifo) * 2 + (use.produces ? 1 : 0));
-    if (end != nullptr && end->pool && number && held != held_.end()) {
-        const FifoPool& pool = lowering_.fifo_pools[*end->pool];
-        const auto element = static_cast<std::size_t>(held->second.first + *number);
-        definition.buffer = pool.buffers[element % pool.buffers.size()];
+    if (end == nullptr || !end->pool || number < 0) {
+        return std::nullopt;
     }
+    const auto held = held_.find(static_cast<std::int64_t>(use.fifo) * 2 + (use.produces ? 1 : 0));
+    const std::int64_t first = held == held_.end() ? 0 : held->second.first;
+    const std::vector<std::int64_t>& buffers = lowering_.fifo_pools[*end->pool].buffers;
+    return buffers.empty()
+               ? std::nullopt
+               : std::optional{buffers[static_cast<std::size_t>(first + number) % buffers.size()]};
+}
+
+std::optional<std::int64_t> CoreWords::viewed_element(const Operation& access,
+                                                      const Scope& scope) const {
+    const Definition* view = find(scope, first_value(access));
+    const auto index = std::find_if(access.items.begin(), access.items.end(),
+                                    [](const Item& item) { return item.opens("["); });
+    if (view == nullptr || index == access.items.end() || index->items.size() != 1) {
+        return std::nullopt;
+    }
+    const auto number = to_integer(index->items.front().token.text);
+    return number ? element_of(*view->operation, *number) : std::nullopt;
 }
 
 void CoreWords::lose(const Operation& operation, const std::string& why) {

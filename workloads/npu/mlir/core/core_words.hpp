@@ -74,7 +74,9 @@ class CoreWords {
                             const Scope& scope);
     program::Rotation walk_of(const Counted& place, std::int64_t words) const;
     std::int64_t rotation(const Operation& mover, program::Rotation walk);
-    void remember_element(const Operation& operation, const Scope& scope, Definition& definition);
+    // The buffer that an element of an object FIFO lies in: of those acquired by number, or viewed.
+    std::optional<std::int64_t> element_of(const Operation& acquire, std::int64_t number) const;
+    std::optional<std::int64_t> viewed_element(const Operation& access, const Scope& scope) const;
     // Remembers what computes with words that were got.
     void look_at_operands(const Operation& operation, const Scope& scope);
     void store(const Operation& operation, const Scope& scope, Script& ops);

@@ -24,7 +24,8 @@ Design read(const std::string& body, const ReadOptions& options = {}) {
         "aie.flow(%t, Core : 0, %o, Core : 0) aie.flow(%o, Core : 0, %t, Core : 0)\n"
         "%x = aie.buffer(%t) {sym_name = \"x\"} : memref<64xi32>\n"
         "%rows = aie.buffer(%t) {sym_name = \"rows\"} : memref<4x16xi32>\n"
-        "%a = aie.lock(%t, 0)\n"
+        "%a = aie.lock(%t, 0) "
+        "aie.objectfifo @f(%t, {%o}, 3 : i32) : !aie.objectfifo<memref<64xi32>>\n"
         "func.func private @fill(memref<64xi32>)\n"
         "aie.core(%t) { %p = arith.constant 0 : i32\n"
         "%c0 = arith.constant 0 : index %c1 = arith.constant 1 : index %c2 = arith.constant 2 : "
@@ -96,6 +97,26 @@ TEST(CoreWords, APlaceMayBeWorkedOutFromCounters) {
         walk_of(core_of(design), first<program::PutStreamOp>(core_of(design).script)->place);
     EXPECT_EQ(walk.offset, 2);
     EXPECT_EQ(walk.dimensions, (std::vector<program::Dimension>{{5, 3}}));
+}
+
+TEST(CoreWords, AnElementIsWhatTheAcquireGivesOrAViewOfItShows) {
+    const std::string take = "aie.objectfifo.acquire @f(Produce, 2) : ";
+    const std::string given = "%e, %g = " + take + "memref<64xi32>, memref<64xi32>\n";
+    const std::string viewed =
+        "%v = " + take +
+        "!aie.objectfifosubview<memref<64xi32>>\n%g = "
+        "aie.objectfifo.subview.access %v[1] : !aie.objectfifosubview<memref<64xi32>> -> "
+        "memref<64xi32>\n";
+    for (const std::string& form : {given, viewed}) {
+        const Design design = read(form +
+                                   "%w = memref.load %g[%c0] : memref<64xi32>\n"
+                                   "aie.put_stream(%p : i32, %w : i32)\n"
+                                   "aie.objectfifo.release @f(Produce, 2)\n");
+        const auto* put = first<program::PutStreamOp>(core_of(design).script);
+        ASSERT_TRUE(put != nullptr && put->place.operand) << form;
+        const auto buffer = walk_of(core_of(design), put->place).buffers.at(0);
+        EXPECT_EQ(design.program.buffers.at(static_cast<std::size_t>(buffer)).name, "f_buff_1");
+    }
 }
 
 TEST(CoreWords, KnownWordsTravelAndWordsGotArePutAgain) {

@@ -344,6 +344,22 @@ TEST(GenericForm, SaysWhatTheOwnFormSays) {
     EXPECT_EQ(lowered(own), lowered(generic));
 }
 
+TEST(GenericForm, ADescriptorsConstantsHaveNamesOfTheirOwnSince2026) {
+    const auto design = [](const std::string& bd) {
+        return "aie.device(npu1) {\n%t = aie.tile(0, 1)\n"
+               "%x = aie.buffer(%t) {sym_name = \"x\"} : memref<64xi32>\n"
+               "aie.memtile_dma(%t) {\n%0 = aie.dma_start(S2MM, 0, ^b, ^e)\n^b:\n" +
+               bd + "\naie.next_bd ^e\n^e:\naie.end\n}\n}";
+    };
+    EXPECT_EQ(
+        lowered(design("aie.dma_bd(%x : memref<64xi32>, 4, 24, [<size = 3, stride = 16>, "
+                       "<size = 8, stride = 1>]) {bd_id = 2 : i32}")),
+        lowered(design("\"aie.dma_bd\"(%x) <{bd_id = 2 : i32, operandSegmentSizes = array<i32: "
+                       "1, 0, 0, 0, 0>, static_len = 24 : i32, static_offset = 4 : i32, "
+                       "static_sizes = array<i64: 3, 8>, static_strides = array<i64: 16, "
+                       "1>}> : (memref<64xi32>) -> ()")));
+}
+
 TEST(GenericForm, TasksAndAllocationsByColumnAreTheSame) {
     const std::string tasks =
         "%0 = aiex.dma_configure_task(%s, MM2S, 0) {\naie.dma_bd(%p : memref<32xi32>) {bd_id = 3 : "

@@ -7,6 +7,7 @@
 
 #include "workloads/npu/mlir/descriptors/descriptor_layout.hpp"
 #include "workloads/npu/mlir/descriptors/transfer.hpp"
+#include "workloads/npu/mlir/syntax/attributes.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir::descriptors {
@@ -57,7 +58,10 @@ void read_word_part(Cursor& cursor, const Scope& scope, Parts& parts) {
 
 void read_attributes(const Operation& operation, const Scope& scope, Parts& parts,
                      StatedDescriptor& stated) {
-    static constexpr std::array kIgnored{"next_bd_id", "use_next_bd", "loc"};
+    // task_id: mlir-air's, which keeps tasks from sharing a descriptor before these have their ids.
+    // operandSegmentSizes: operands besides the buffer would be numbers of the launch.
+    static constexpr std::array kIgnored{"next_bd_id", "use_next_bd", "loc", "task_id",
+                                         "operandSegmentSizes"};
     for (const Item& group : operation.items) {
         if (!group.opens("{")) {
             continue;
@@ -73,10 +77,14 @@ void read_attributes(const Operation& operation, const Scope& scope, Parts& part
             if (key == "bd_id") {
                 stated.descriptor.id = cursor.integer();
                 stated.has_id = true;
-            } else if (key == "len") {
+            } else if (key == "len" || key == "static_len") {
                 parts.length = cursor.integer();
-            } else if (key == "offset") {
+            } else if (key == "offset" || key == "static_offset") {
                 parts.transfer.offset = cursor.integer();
+            } else if (key == "static_sizes") {  // the generic form of sizes, strides
+                parts.sizes = integers_attribute(operation, key);
+            } else if (key == "static_strides") {
+                parts.strides = integers_attribute(operation, key);
             } else if (key == "packet") {
                 stated.descriptor.packet = read_packet(value, where);
             } else if (key == "out_of_order_id") {

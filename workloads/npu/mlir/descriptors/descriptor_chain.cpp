@@ -16,6 +16,12 @@ constexpr std::int64_t kMostDescriptorId = 63;  // of the header's 6 bits
 
 }  // namespace
 
+bool is_declaration(const Operation& operation) {
+    static const std::set<std::string> kNames{"aie.buffer", "aie.lock", "aie.external_buffer",
+                                              "aie.tile", "arith.constant"};
+    return kNames.contains(operation.name);
+}
+
 const Block& block_of(const Item& region, const std::string& label, Location where) {
     for (const Block& block : region.blocks) {
         if (block.label == label) {
@@ -142,8 +148,10 @@ class ChainReader {
             descriptor.packet = packet;
         } else if (leads_on(operation)) {
             next_ = &behind_empty_blocks(region_, block_led_to(region_, operation));
-        } else if (operation.name != "aie.end" && operation.name != "arith.constant" &&
-                   &operation != &bd) {
+        } else if (operation.name == "aie.dma_bd" && &operation != &bd) {
+            throw ReadError(operation.where,
+                            "a block of a DMA has one transfer; this is its second");
+        } else if (operation.name != "aie.end" && !is_declaration(operation) && &operation != &bd) {
             throw ReadError(operation.where,
                             fmt::format("{} is not modelled in a block of a DMA", operation.name));
         }

@@ -26,6 +26,8 @@ Chain read_chain(const Lowering& lowering, const Item& region, const Block& firs
                  const program::ChannelId& channel, const Scope& scope, DescriptorIds& ids,
                  std::map<const Block*, std::int64_t>& ids_by_block);
 
+// Whether an operation between transfers declares what holds in the whole device.
+bool is_declaration(const Operation& operation);
 const Block& block_of(const Item& region, const std::string& label, Location where);
 // The block that `first` leads to through blocks that hold nothing but the way on.
 const Block& behind_empty_blocks(const Item& region, const Block& first);

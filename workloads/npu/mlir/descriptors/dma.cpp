@@ -64,10 +64,7 @@ class DmaRegion {
     }
 
     static void check(const Operation& operation) {
-        static const std::set<std::string> kDeclarations{"aie.end",        "aie.buffer",
-                                                         "aie.lock",       "aie.external_buffer",
-                                                         "arith.constant", "aie.tile"};
-        if (!kDeclarations.contains(operation.name)) {
+        if (operation.name != "aie.end" && !is_declaration(operation)) {
             throw ReadError(operation.where, fmt::format("{} is not modelled between the channels "
                                                          "of a DMA",
                                                          operation.name));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "arch/base/config.hpp"
 #include "workloads/npu/mlir/chosen_sequence.hpp"
@@ -72,6 +73,22 @@ struct Devices {
     std::string note{};                 // on what else could have been meant
 };
 
+// Of a file from before the compiler's lowering: the first operation that shows it.
+std::string lowered_later(const Source& source) {
+    static const std::set<std::string_view> kBefore{"air",    "amdaie", "hal", "iree_linalg_ext",
+                                                    "linalg", "tensor", "tt",  "ttg"};
+    std::string found;
+    walk(source.operations, [&](const Operation& operation) {
+        const std::string_view dialect =
+            std::string_view{operation.name}.substr(0, operation.name.find('.'));
+        if (found.empty() && kBefore.contains(dialect)) {
+            found = fmt::format(": {} (line {}) is of what the compiler lowers to one",
+                                operation.name, operation.where.line);
+        }
+    });
+    return found;
+}
+
 Devices devices_of(const Source& source, const ReadOptions& options) {
     std::vector<const Operation*> designs;
     Devices chosen;
@@ -87,7 +104,7 @@ Devices devices_of(const Source& source, const ReadOptions& options) {
     });
     if (designs.empty()) {
         throw ReadError({}, options.device.empty()
-                                ? "the file has no aie.device"
+                                ? "the file has no aie.device" + lowered_later(source)
                                 : fmt::format("no aie.device is named @{}", options.device));
     }
     // Devices that only configurations load have no sequence of their own.

@@ -289,8 +289,11 @@ bool is_design_file(const std::string& file) {
     }
     // Sequences are also written as text of hexadecimal words.
     std::error_code error;
-    return extension == ".txt" && std::filesystem::is_regular_file(file, error) &&
-           binary::is_binary_design(read_file(file));
+    if (extension != ".txt" || !std::filesystem::is_regular_file(file, error)) {
+        return false;
+    }
+    const std::string text = read_file(file);
+    return binary::is_hex_text(text) || binary::is_binary_design(text);
 }
 
 std::string scenario_of_design(const std::string& file) {
@@ -345,10 +348,11 @@ DesignFile read_design_file(Node node, const std::string& scenario) {
         if (binary::is_binary_design(text)) {
             text = from_binaries({shown, text}, configuration, scenario, design.text);
             shown += " (decompiled)";
-        } else if (text.find('\0') != text.npos) {
+        } else if (text.find('\0') != text.npos || binary::is_hex_text(text)) {
             throw ConfigError(
                 fmt::format("{}: neither MLIR text nor one of the binaries read here (a run-time "
-                            "sequence with its header, CDO, PDI, xclbin)",
+                            "sequence with its header, which those of before April 2024 do not "
+                            "have, CDO, PDI, xclbin)",
                             shown));
         } else if (!configuration.empty()) {
             node.error("configuration",

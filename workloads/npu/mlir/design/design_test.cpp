@@ -210,6 +210,33 @@ TEST(Design, OtherDialectsAroundTheDeviceArePassedOver) {
     EXPECT_EQ(lower(source, {}, config()).program.locks.size(), 0U);
 }
 
+TEST(Design, AFileFromBeforeTheLoweringIsNamedAsOne) {
+    const auto told = [](const std::string& text) -> std::string {
+        try {
+            lower(parse_design(text, "d.mlir"), {}, config());
+        } catch (const arch::base::config::ConfigError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_THAT(told("module {\nfunc.func @f() {\nair.launch () in () { }\nreturn }\n}"),
+                HasSubstr("no aie.device: air.launch (line 3) is of what the compiler lowers"));
+    EXPECT_THAT(told("module { func.func @f() { return } }"), HasSubstr("no aie.device"));
+}
+
+TEST(Design, AMistakeInATransfersBlockIsNamedForWhatItIs) {
+    const auto dma = [](const std::string& block) {
+        return std::string{kSmallDesign} +
+               "aie.memtile_dma(%m) { %0 = aie.dma_start(MM2S, 0, ^a, ^e)\n^a:\n" + block +
+               "\naie.next_bd ^e\n^e: aie.end }";
+    };
+    const std::string bd = "aie.dma_bd(%b : memref<64xi32>, 0, 8) {task_id = 1 : i32}\n";
+    EXPECT_THAT(error_of(dma(bd + bd)), HasSubstr("one transfer; this is its second"));
+    // What holds in the whole device may stand there.
+    EXPECT_EQ(
+        error_of(dma("%h = aie.external_buffer : memref<8xi32>\n%k = aie.lock(%m, 9)\n" + bd)), "");
+}
+
 TEST(Design, SeveralDevicesNeedAChoice) {
     const auto source = parse_design(
         "module { aie.device(npu1) @one { %t = aie.tile(0, 2) %b = aie.buffer(%t) : memref<1xi32> }"

@@ -121,12 +121,17 @@ void LogicalTiles::read_uses() {
 void LogicalTiles::use_channel(const std::vector<std::string>& ends, std::size_t end) {
     LogicalTile* tile = tile_of(ends[end]);
     if (tile == nullptr) {
+        if (const auto place = place_of(ends[end])) {
+            auto& [sends, receives] = used_[*place];
+            (end == 0 ? sends : receives) += 1;
+        }
         return;
     }
     (end == 0 ? tile->sends : tile->receives) += 1;
+    std::vector<std::string>& others = tile->flows.emplace_back();
     for (std::size_t other = 0; other < ends.size(); ++other) {
         if ((end == 0) != (other == 0)) {
-            tile->partners.push_back(ends[other]);
+            others.push_back(ends[other]);
         }
     }
 }

@@ -23,8 +23,8 @@ struct LogicalTile {
     Location where;
     program::TileKind kind = program::TileKind::Core;
     std::optional<std::int64_t> column{}, row{};
-    std::int64_t sends = 0, receives = 0;  // channels it needs
-    std::vector<std::string> partners{};
+    std::int64_t sends = 0, receives = 0;           // channels it needs
+    std::vector<std::vector<std::string>> flows{};  // a channel each: the tiles at its other ends
     std::vector<std::string> cascade_to{}, cascade_from{};
     std::vector<std::string> beside{};  // cores whose memory it uses
     bool movable = false;               // nothing says where it is
@@ -43,6 +43,9 @@ class LogicalTiles {
     std::optional<program::TileCoordinate> place_of(const std::string& name);
     // Places of the tiles that are none of these.
     const std::set<program::TileCoordinate>& physical() const { return taken_; }
+    // Channels that those of them use: sending, receiving.
+    using Channels = std::pair<std::int64_t, std::int64_t>;
+    const std::map<program::TileCoordinate, Channels>& channels_used() const { return used_; }
     // Ends of object FIFOs, the producer first.
     const std::vector<std::vector<std::string>>& fifos() const { return fifos_; }
 
@@ -69,6 +72,7 @@ class LogicalTiles {
     std::map<std::string, std::size_t> number_;
     std::map<std::string, program::TileCoordinate> physical_;
     std::set<program::TileCoordinate> taken_;
+    std::map<program::TileCoordinate, Channels> used_;
     std::vector<std::vector<std::string>> fifos_;
     std::set<std::tuple<std::string, std::string, bool>> used_ports_;
 };

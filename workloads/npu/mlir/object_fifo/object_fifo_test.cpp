@@ -306,5 +306,42 @@ TEST(Placement, LogicalTilesGetLegalPlaces) {
               (program::TileCoordinate{3, 5}));
 }
 
+// Where the notes say that logical tiles lie.
+std::vector<std::string> places(const std::string& body) {
+    return lower(parse_design("aie.device(npu1) {\n" + body + "}", "d.mlir"), {}, config()).notes;
+}
+std::string fifo(const char* name, const char* from, const char* to) {
+    return fmt::format(
+        "aie.objectfifo @{}({}, {{{}}}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n", name, from,
+        to);
+}
+
+TEST(Placement, AShimLiesBelowTheCoresBehindItsMemoryTile) {
+    EXPECT_THAT(places("%s = aie.logical_tile<ShimNOCTile>(?, ?)\n"
+                       "%m = aie.logical_tile<MemTile>(?, ?)\n%c = aie.tile(3, 2)\n" +
+                       fifo("f", "%s", "%m") + fifo("g", "%m", "%c")),
+                Contains(HasSubstr("%s 3,0; %m 3,1")));
+}
+
+// What goes to cores of columns 0 to 3 is as long from either of these: the other stream decides.
+TEST(Placement, ABroadcastDrawsATileNoFurtherThanAmongItsReceivers) {
+    EXPECT_THAT(places("%m = aie.logical_tile<MemTile>(?, ?)\n%a = aie.tile(0, 2)\n"
+                       "%b = aie.tile(2, 2)\n%c = aie.tile(3, 2)\n" +
+                       fifo("f", "%m", "%a, %b, %c") + fifo("g", "%m", "%a")),
+                Contains(HasSubstr("%m 0,1")));
+}
+
+TEST(Placement, OfTilesAsNearTheOneWithFewerChannelsInUseIsTaken) {
+    EXPECT_THAT(places("%p = aie.tile(0, 0)\n%a = aie.tile(1, 2)\n%b = aie.tile(1, 3)\n"
+                       "%c = aie.tile(1, 4)\n%d = aie.tile(1, 5)\n%e = aie.tile(0, 2)\n"
+                       "%s = aie.logical_tile<ShimNOCTile>(?, ?)\n"
+                       "%t = aie.logical_tile<ShimNOCTile>(?, ?)\n"
+                       "%u = aie.logical_tile<ShimNOCTile>(?, ?)\n"
+                       "%v = aie.logical_tile<ShimNOCTile>(?, ?)\n" +
+                       fifo("o", "%p", "%e") + fifo("f", "%s", "%a") + fifo("g", "%t", "%b") +
+                       fifo("h", "%u", "%c") + fifo("i", "%v", "%d")),
+                Contains(HasSubstr("%s 1,0; %t 1,0; %u 2,0; %v 0,0")));
+}
+
 }  // namespace
 }  // namespace tilesim::workloads::npu::mlir::object_fifo

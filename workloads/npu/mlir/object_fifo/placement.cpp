@@ -30,6 +30,11 @@ class Placer {
             }
         }
         save_channels();
+        for (const auto& [at, channels] : tiles_.channels_used()) {
+            if (lowering_.config.contains(at) && at.row <= 1) {
+                used_[{lowering_.config.kind_of(at), at.column}] = channels;
+            }
+        }
         std::vector<LogicalTile*> others;
         for (LogicalTile& tile : tiles_.all()) {
             if (tile.kind != program::TileKind::Core) {
@@ -37,8 +42,8 @@ class Placer {
             }
         }
         std::stable_sort(others.begin(), others.end(), [](LogicalTile* a, LogicalTile* b) {
-            return std::pair{count(*a), a->sends + a->receives} >
-                   std::pair{count(*b), b->sends + b->receives};
+            return std::pair{a->column.has_value(), a->sends + a->receives} >
+                   std::pair{b->column.has_value(), b->sends + b->receives};
         });
         for (LogicalTile* tile : others) {
             place_beside(*tile);
@@ -216,29 +221,74 @@ class Placer {
                                                 tile.name, tile.name));
     }
 
-    // Two logical tiles may share a memory or shim tile that has channels for both.
-    void place_beside(LogicalTile& tile) {
+    // Columns of the cores at a channel's other ends; of those behind a memory tile, where one is.
+    std::vector<std::int64_t> columns_of(const std::vector<std::string>& ends,
+                                         bool through = true) {
+        std::vector<std::int64_t> columns;
+        for (const std::string& end : ends) {
+            const auto place = tiles_.place_of(end);
+            const LogicalTile* tile = tiles_.tile_of(end);
+            if (place && (is_core(*place) || tile == nullptr)) {
+                columns.push_back(place->column);
+            } else if (tile != nullptr && through) {
+                for (const std::vector<std::string>& flow : tile->flows) {
+                    const std::vector<std::int64_t> behind = columns_of(flow, false);
+                    columns.insert(columns.end(), behind.begin(), behind.end());
+                }
+            }
+        }
+        return columns;
+    }
+
+    // Where a memory or shim tile is nearest those it exchanges data with: a stream to one is as
+    // long as it is, one to several costs what lies outside of their columns. Of columns that cost
+    // the same, the one nearest their mean.
+    std::int64_t wanted_column(const LogicalTile& tile) {
+        std::vector<std::vector<std::int64_t>> flows;
         double sum = 0;
         double known = 0;
-        for (const std::string& partner : tile.partners) {
-            if (const auto place = tiles_.place_of(partner)) {
-                sum += static_cast<double>(place->column);
+        for (const std::vector<std::string>& ends : tile.flows) {
+            flows.push_back(columns_of(ends));
+            for (const std::int64_t column : flows.back()) {
+                sum += static_cast<double>(column);
                 known += 1;
             }
         }
-        const double wanted = known > 0 ? sum / known : 0.0;
+        const double mean = known > 0 ? sum / known : 0.0;
+        std::pair<std::int64_t, double> least{};
+        std::int64_t best = 0;
+        for (std::int64_t column = 0; column < lowering_.config.columns; ++column) {
+            std::int64_t steps = 0;
+            for (const std::vector<std::int64_t>& ends : flows) {
+                if (!ends.empty()) {
+                    const auto [first, last] = std::minmax_element(ends.begin(), ends.end());
+                    steps += std::max<std::int64_t>({0, *first - column, column - *last});
+                }
+            }
+            const std::pair cost{steps, std::abs(static_cast<double>(column) - mean)};
+            if (column == 0 || cost < least) {
+                least = cost;
+                best = column;
+            }
+        }
+        return best;
+    }
+
+    // Two logical tiles may share a memory or shim tile that has channels for both. Of those as
+    // near, the one with fewer channels in use.
+    void place_beside(LogicalTile& tile) {
+        const std::int64_t wanted = tile.column.value_or(wanted_column(tile));
         const std::int64_t channels = lowering_.config.dma_of(tile.kind).channels;
         std::optional<std::int64_t> best;
+        std::pair<std::int64_t, std::int64_t> least{};
         for (std::int64_t column = 0; column < lowering_.config.columns; ++column) {
             const auto& [sends, receives] = used_[{tile.kind, column}];
             const bool room =
                 sends + tile.sends <= channels && receives + tile.receives <= channels;
-            const auto away = [wanted](std::int64_t c) {
-                return std::abs(static_cast<double>(c) - wanted);
-            };
-            if ((!tile.column || *tile.column == column) && room &&
-                (!best || away(column) < away(*best))) {
+            const std::pair cost{std::abs(column - wanted), sends + receives};
+            if ((!tile.column || *tile.column == column) && room && (!best || cost < least)) {
                 best = column;
+                least = cost;
             }
         }
         if (!best) {
@@ -270,8 +320,7 @@ class Placer {
     Lowering& lowering_;
     LogicalTiles tiles_{lowering_};
     std::set<program::TileCoordinate> taken_ = tiles_.physical();
-    std::map<std::pair<program::TileKind, std::int64_t>, std::pair<std::int64_t, std::int64_t>>
-        used_;
+    std::map<std::pair<program::TileKind, std::int64_t>, LogicalTiles::Channels> used_;
 };
 
 }  // namespace

@@ -187,7 +187,7 @@ class Sequence {
                                 ? fmt::format("this device has no run-time sequence @{}", symbol)
                                 : "sequences run each other without end");
         }
-        Scope inner(&scope);
+        Scope inner(&lowering_.names);  // the other one knows nothing of this one's names
         std::vector<RegisterWrites::Argument> buffers;
         Cursor given(cursor.group("("));
         Cursor head(*other);
@@ -198,12 +198,16 @@ class Sequence {
         while (!formal.done()) {
             const std::string name = formal.value();
             const Location at = given.where();
-            const Value* value = given.done() ? nullptr : scope.find(given.value());
-            if (value == nullptr) {
+            const bool left = !given.done();
+            const Value* value = left ? scope.find(given.value()) : nullptr;
+            const bool number =
+                formal.skip(":") && !formal.done() && !formal.peek()->is_word("memref") && left;
+            if (value != nullptr) {
+                inner.define(name, *value);
+            } else if (!number) {  // of the launch: told where it is used
                 throw ReadError(at, fmt::format("@{} needs a known value for %{}", symbol, name));
             }
-            inner.define(name, *value);
-            if (value->kind == Value::Kind::External) {
+            if (value != nullptr && value->kind == Value::Kind::External) {
                 buffers.push_back({value->index, value->offset_bits / 8});
             }
             given.skip(",");

@@ -59,10 +59,11 @@ void SequenceArguments::check_numbers(const Operation& operation, std::size_t er
         lowering_.errors.end(),
         [](const auto& error) { return error.second.find(kNoConstant) != std::string::npos; });
     if (lacks_one && !unstated_.empty()) {
-        lowering_.errors.emplace_back(
-            operation.where, fmt::format("%{} is given by the host at the launch; state it as "
-                                         "design.arguments.{}",
-                                         fmt::join(unstated_, ", %"), unstated_.front()));
+        // First: what else is told mostly follows from it.
+        lowering_.errors.emplace(
+            lowering_.errors.begin() + static_cast<std::ptrdiff_t>(errors_before), operation.where,
+            fmt::format("%{} is given by the host at the launch; state it as design.arguments.{}",
+                        fmt::join(unstated_, ", %"), unstated_.front()));
     }
 }
 

@@ -145,6 +145,27 @@ TEST(Design, NumbersOfTheLaunchAreStated) {
     EXPECT_THAT(error_of(body, options), HasSubstr("the sequence has no number %m"));
 }
 
+TEST(Design, ASequenceThatIsRunAsksForNumbersOnlyWhereItUsesThem) {
+    const auto text = [](const char* length) {
+        return std::string{kSmallDesign} +
+               "aie.runtime_sequence @inner(%a: memref<?xi32>, %n: i32) {\n" + task("t", length) +
+               "}\naie.runtime_sequence @outer(%a: memref<?xi32>, %n: i32, %m: i32) {\n"
+               "aiex.run @inner(%a, %m) : (memref<?xi32>, i32)\n}";
+    };
+    ReadOptions options;
+    options.sequence = "outer";
+    EXPECT_EQ(read(text("offset = 0 len = 24"), options).program.sequence.size(), 2U);
+    // The other's %n is this one's %m, whatever this one's %n is.
+    options.arguments = {{"n", 24}};
+    EXPECT_THAT(error_of(text("offset = 0 len = %n"), options),
+                HasSubstr("%m is given by the host at the launch"));
+    options.arguments = {{"m", 40}};
+    EXPECT_EQ(std::get<program::WriteDescriptor>(
+                  read(text("offset = 0 len = %n"), options).program.sequence.at(0))
+                  .descriptor.length,
+              40);
+}
+
 TEST(Design, ASequencesLoopHandsOnWhatItYields) {
     const program::Program program =
         read(std::string{kSmallDesign} +

@@ -19,6 +19,7 @@ constexpr std::array kNames{
     Spelling{"useLock", "use_lock"},
     Spelling{"dmaBd", "dma_bd"},
     Spelling{"dmaBdPacket", "dma_bd_packet"},
+    Spelling{"dmaBdPckt", "dma_bd_packet"},
     Spelling{"dmaStart", "dma_start"},
     Spelling{"nextBd", "next_bd"},
     Spelling{"shimDMA", "shim_dma"},
@@ -40,7 +41,8 @@ constexpr std::array kNames{
     Spelling{"objectFifo.link", "objectfifo.link"},
     Spelling{"objectFifo.registerExternalBuffers", "objectfifo.register_external_buffers"},
     Spelling{"objectfifo.registerExternalBuffers", "objectfifo.register_external_buffers"},
-    Spelling{"objectFifo.registerProcess", "objectfifo.register_process"}};
+    Spelling{"objectFifo.registerProcess", "objectfifo.register_process"},
+    Spelling{"broad_packet", "broadcast_packet"}};
 
 // Keys of dimensions, before their "=".
 constexpr std::array kKeys{Spelling{"wrap", "size"}, Spelling{"step", "stride"}};
@@ -98,10 +100,6 @@ void rename(std::string& word) {
         name = "npu." + name.substr(kFormerProcessor.size());
     }
     word = word.substr(0, from) + (first && !moved ? "aie." : "aiex.") + name;
-}
-
-bool is_value(const Item& item) {
-    return item.is(TokenKind::Value);
 }
 
 // The product of the first or second numbers of [<2, 4>, <8, 1>].
@@ -186,6 +184,32 @@ void joined_channel(Operation& operation) {
                                        token(TokenKind::Number, number, where)});
 }
 
+// dma_start(MM2S, 0 ^bb1, ^bb2): until 2022 no comma was asked for.
+void unparted_successors(Operation& operation) {
+    if (operation.items.empty()) {
+        return;
+    }
+    std::vector<Item>& inside = operation.items.front().items;
+    for (std::size_t i = 1; i < inside.size(); ++i) {
+        if (inside[i].is(TokenKind::BlockLabel) && !inside[i - 1].is(",")) {
+            inside.insert(inside.begin() + static_cast<std::ptrdiff_t>(i),
+                          token(TokenKind::Punctuation, ",", inside[i].token.where));
+        }
+    }
+}
+
+// shim_dma_allocation (@name, MM2S, 0, 2): today the name stands in front.
+void enclosed_allocation(Operation& operation) {
+    if (operation.items.empty() || operation.items.front().items.size() < 2 ||
+        !operation.items.front().items.front().is(TokenKind::Symbol)) {
+        return;
+    }
+    std::vector<Item>& inside = operation.items.front().items;
+    Item symbol = std::move(inside.front());
+    inside.erase(inside.begin(), inside.begin() + 2);  // with its comma
+    operation.items.insert(operation.items.begin(), std::move(symbol));
+}
+
 // dma_memcpy_nd(0, 0, %buffer[..][..][..]): what stood in front of the buffer said nothing.
 void coordinates_before_buffer(Operation& operation) {
     if (operation.items.empty() || !operation.items.front().opens("(")) {
@@ -239,6 +263,9 @@ void EarlierForms::write_as_today(Operation& operation) {
         named_dimensions(operation);
     } else if (operation.name == "aie.dma_start") {
         joined_channel(operation);
+        unparted_successors(operation);
+    } else if (operation.name == "aie.shim_dma_allocation") {
+        enclosed_allocation(operation);
     } else if (operation.name == "aie.objectfifo") {
         object_fifo(operation);
     } else if (operation.name == "aie.objectfifo.acquire" ||
@@ -251,96 +278,6 @@ void EarlierForms::write_as_today(Operation& operation) {
     } else if (operation.name == "aiex.npu.dma_memcpy_nd") {
         coordinates_before_buffer(operation);
     }
-}
-
-// %f = aie.objectfifo(%a, {%b}, 2) {sym_name = "f"}: today @f, and no value. Where there was one
-// consumer only, it stood without braces.
-void EarlierForms::object_fifo(Operation& operation) {
-    if (operation.results.empty() || operation.items.empty() ||
-        operation.items.front().is(TokenKind::Symbol)) {
-        return;
-    }
-    std::string name = operation.results.front();
-    const auto stated = operation.attribute("sym_name");
-    if (stated && !stated->empty()) {
-        name = stated->front().token.text;
-    }
-    fifo_symbols_[operation.results.front()] = name;
-    operation.results.clear();
-    constexpr std::size_t kConsumer = 2;  // behind the producer and its comma
-    std::vector<Item>& inside = operation.items.front().items;
-    if (inside.size() > kConsumer && is_value(inside[kConsumer])) {
-        Item consumers{Item::Kind::Group, {TokenKind::Punctuation, "{", operation.where}, {}, {}};
-        consumers.items.push_back(std::move(inside[kConsumer]));
-        inside[kConsumer] = std::move(consumers);
-    }
-    operation.items.insert(operation.items.begin(),
-                           token(TokenKind::Symbol, name, operation.where));
-}
-
-Item EarlierForms::symbol_of_value(const Item& value) const {
-    const auto place = fifo_symbols_.find(value.token.text);
-    if (place == fifo_symbols_.end()) {
-        throw ReadError(value.token.where, "%" + value.token.text + " is no object FIFO");
-    }
-    return token(TokenKind::Symbol, place->second, value.token.where);
-}
-
-// aie.objectfifo.acquire<Produce>(%f : !aie.objectfifo<memref<8xi32>>, 1): today @f(Produce, 1).
-void EarlierForms::fifo_use(Operation& operation) {
-    std::vector<Item>& items = operation.items;
-    if (items.size() > 2 && items[0].is(TokenKind::Symbol) && items[1].opens("<")) {
-        items.erase(items.begin() + 1);  // @f <Consume>(Consume, 1)
-        return;
-    }
-    if (items.size() < 2 || !items[0].opens("<") || !items[1].opens("(") ||
-        items[0].items.empty() || items[1].items.empty() || !is_value(items[1].items.front())) {
-        return;
-    }
-    const Location where = items[1].token.where;
-    Item symbol = symbol_of_value(items[1].items.front());
-    items[1].items = {items[0].items.front(), token(TokenKind::Punctuation, ",", where),
-                      items[1].items.back()};
-    items[0] = std::move(symbol);
-}
-
-// (%tile, %f : !aie.objectfifo<..>, {%buffer}): today @f (%tile, {%buffer}).
-void EarlierForms::external_buffers(Operation& operation) {
-    if (operation.items.empty() || !operation.items.front().opens("(")) {
-        return;
-    }
-    std::vector<Item>& inside = operation.items.front().items;
-    const auto list = std::find_if(inside.begin(), inside.end(), [](const Item& item) {
-        return item.opens("{") || item.kind == Item::Kind::Region;
-    });
-    if (inside.size() < 3 || !is_value(inside[2]) || list == inside.end()) {
-        return;
-    }
-    Item symbol = symbol_of_value(inside[2]);
-    inside = {inside[0], inside[1], *list};
-    operation.items.insert(operation.items.begin(), std::move(symbol));
-}
-
-// ({%a, %b}, {%c}) : (...): today [@a, @b] -> [@c] ().
-void EarlierForms::link(Operation& operation) {
-    if (operation.items.empty() || !operation.items.front().opens("(")) {
-        return;
-    }
-    const Location where = operation.items.front().token.where;
-    std::vector<Item> today;
-    for (const Item& list : operation.items.front().items) {
-        if (list.is(",")) {
-            today.push_back(token(TokenKind::Punctuation, "->", where));
-            continue;
-        }
-        Item symbols{Item::Kind::Group, {TokenKind::Punctuation, "[", where}, {}, {}};
-        for (const Item& each : list.items) {
-            symbols.items.push_back(is_value(each) ? symbol_of_value(each) : each);
-        }
-        today.push_back(std::move(symbols));
-    }
-    today.push_back({Item::Kind::Group, {TokenKind::Punctuation, "(", where}, {}, {}});
-    operation.items = std::move(today);
 }
 
 }  // namespace tilesim::workloads::npu::mlir::syntax

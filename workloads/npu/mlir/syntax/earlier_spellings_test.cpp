@@ -80,6 +80,29 @@ TEST(EarlierSpellings, DescriptorsHadTheirBufferInBrackets) {
     expect_same("AIE.dmaStart(\"MM2S1\", ^a, ^e)", "aie.dma_start(\"MM2S\", 1, ^a, ^e)");
 }
 
+TEST(EarlierSpellings, CommasAndParenthesesOfTheFirstYears) {
+    expect_same("%d = AIE.dmaStart(S2MM, 0 ^bd0, ^end)", "%d = aie.dma_start(S2MM, 0, ^bd0, ^end)");
+    expect_same("%d = AIE.dmaStart(MM2S1 ^bd0, ^end)", "%d = aie.dma_start(MM2S, 1, ^bd0, ^end)");
+    expect_same("AIE.dmaBdPckt(0x5, 0xD)", "aie.dma_bd_packet(0x5, 0xD)");
+    expect_same("AIE.broad_packet(%t, \"DMA\" : 0) { AIE.bp_id(0x0) { } }",
+                "aiex.broadcast_packet(%t, \"DMA\" : 0) { aiex.bp_id(0x0) { } }");
+    expect_same("AIE.shimDMAAllocation(@out, S2MM, 1, 2)",
+                "aie.shim_dma_allocation @out(S2MM, 1, 2)");
+}
+
+TEST(EarlierSpellings, AnAcquireOnceTookItsCountFromItsResults) {
+    expect_same("%a, %b = aie.objectfifo.acquire @f(Consume) : memref<4x2xi32>, memref<4x2xi32>",
+                "%a, %b = aie.objectfifo.acquire @f(Consume, 2) : memref<4x2xi32>, "
+                "memref<4x2xi32>");
+    expect_same("%a = aie.objectfifo.acquire @f_prod : memref<8xi32>",
+                "%a = aie.objectfifo.acquire @f_prod(1) : memref<8xi32>");
+    expect_same("aie.objectfifo.release @f(Produce) [2]", "aie.objectfifo.release @f(Produce, 2)");
+    expect_same("aie.objectfifo.release @f_prod [1]", "aie.objectfifo.release @f_prod(1)");
+    // What states its count stays.
+    expect_same("%a = aie.objectfifo.acquire @f_prod (1) : memref<8xi32>",
+                "%a = aie.objectfifo.acquire @f_prod(1) : memref<8xi32>");
+}
+
 TEST(EarlierSpellings, ObjectFifosWereValues) {
     expect_same(
         "%f = AIE.objectFifo.createObjectFifo(%a, {%b}, 2) {sym_name = \"in\"} : "
@@ -95,10 +118,10 @@ TEST(EarlierSpellings, ObjectFifosWereValues) {
     expect_same(
         "%f = AIE.objectFifo.createObjectFifo(%a, {%b}, 2) : !AIE.objectFifo<memref<8xi32>>\n"
         "%g = AIE.objectFifo.createObjectFifo(%b, {%c}, 2) : !AIE.objectFifo<memref<8xi32>>\n"
-        "AIE.objectFifo.link({%f}, {%g}) : ()",
+        "AIE.objectFifo.link({%f}, {%g}) : ()\nAIE.objectFifo.link(%f, {%g}) : ()",
         "aie.objectfifo @f (%a, {%b}, 2) : !aie.objectfifo<memref<8xi32>>\n"
         "aie.objectfifo @g (%b, {%c}, 2) : !aie.objectfifo<memref<8xi32>>\n"
-        "aie.objectfifo.link [@f] -> [@g] ()");
+        "aie.objectfifo.link [@f] -> [@g] ()\naie.objectfifo.link [@f] -> [@g] ()");
     expect_same("%f = AIE.objectFifo.createObjectFifo(%a, %b, 4) : !AIE.objectFifo<memref<8xi32>>",
                 "aie.objectfifo @f (%a, {%b}, 4) : !aie.objectfifo<memref<8xi32>>");
     EXPECT_THROW(parse("AIE.objectFifo.acquire<Consume>(%f : !x, 1)"), ReadError);
