@@ -152,6 +152,21 @@ TEST(StoreBuffer, ALineThatWasLostIsAskedForAgain) {
     EXPECT_EQ(buffer.caches.outbox()[0].line, 0);
 }
 
+TEST(StoreBuffer, AStoreThatFoundNoLineIsWrittenOnceThatHasCome) {
+    Buffer buffer(0);
+    const std::int64_t store = buffer.push(0, 1);
+    buffer.stores.set_data(store, 3);
+    buffer.stores.set_senior(1);
+    buffer.stores.step(3, buffer.caches);
+    buffer.caches.warm(0, caches::Level::L1, false);
+    buffer.stores.note_fill({1, caches::Cache::kNone});
+    buffer.stores.step(4, buffer.caches);
+    EXPECT_FALSE(buffer.stores.committed(store));  // it was another's
+    buffer.stores.note_fill({0, caches::Cache::kNone});
+    buffer.stores.step(5, buffer.caches);
+    EXPECT_TRUE(buffer.stores.committed(store));
+}
+
 TEST(StoreBuffer, ALineThatAFillHasDrivenOutIsAskedForAgain) {
     Buffer buffer(1);
     const std::int64_t store = buffer.push(0, 1);
