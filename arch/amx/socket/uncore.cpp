@@ -135,9 +135,9 @@ void Uncore::hand_out(std::uint64_t tag, Femtoseconds now) {
     const Flight flight = flights_[tag];
     const caches::Line line = flight.request.line;
     SnoopFilter::Entry& entry = filter_.of(line);
-    if (ComingLines::Coming* const coming = coming_.find(line)) {
+    if (const auto coming = coming_.find(line); coming != coming_.end()) {
         locate(flight, caches::Level::Memory);
-        wait_for(*coming, tag);
+        add(coming->second, tag);
         return;
     }
     if (hit_l3(flight, entry)) {
@@ -245,19 +245,18 @@ void Uncore::from_memory(std::uint64_t tag, Femtoseconds now) {
     note_fetch(entry);
     entry.holder = SnoopFilter::name_of(flight.member);
     entry.forwarded = false;
-    coming_.add(flight.request.line);
+    coming_.try_emplace(flight.request.line);
     ask_memory(tag, now);
 }
 
-// Behind all who do.
-void Uncore::wait_for(ComingLines::Coming& coming, std::uint64_t tag) {
-    flights_[tag].next = ComingLines::kNobody;
-    if (coming.first == ComingLines::kNobody) {
-        coming.first = tag;
+void Uncore::add(Waiting& waiting, std::uint64_t tag) {
+    flights_[tag].next = kNobody;
+    if (waiting.first == kNobody) {
+        waiting.first = tag;
     } else {
-        flights_[coming.last].next = tag;
+        flights_[waiting.last].next = tag;
     }
-    coming.last = tag;
+    waiting.last = tag;
 }
 
 void Uncore::prefetch(std::uint64_t tag, Femtoseconds now) {
@@ -268,7 +267,7 @@ void Uncore::prefetch(std::uint64_t tag, Femtoseconds now) {
         return;
     }
     entry.prefetched = true;
-    coming_.add(line);
+    coming_.try_emplace(line);
     ++counters_.prefetches;
     ask_memory(tag, now);
 }
@@ -278,17 +277,17 @@ void Uncore::prefetch(std::uint64_t tag, Femtoseconds now) {
 void Uncore::arrived(std::uint64_t tag, Femtoseconds when) {
     const Flight flight = flights_[tag];
     const caches::Line line = flight.request.line;
-    std::uint64_t waiting = coming_.take(line).first;
+    std::uint64_t waiting = coming_.extract(line).mapped().first;
     if (flight.request.kind == Kind::Prefetch) {
         flights_.give_back(tag);
         install_unused(line, when);
     } else {
         answer(tag, when, false);
-        if (waiting != ComingLines::kNobody) {
+        if (waiting != kNobody) {
             install(line, false, when);
         }
     }
-    while (waiting != ComingLines::kNobody) {
+    while (waiting != kNobody) {
         const std::uint64_t other = std::exchange(waiting, flights_[waiting].next);
         hand_out(other, when);
     }

@@ -22,10 +22,10 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "arch/amx/core/core.hpp"
-#include "arch/amx/socket/coming_lines.hpp"
 #include "arch/amx/socket/in_step.hpp"
 #include "arch/amx/socket/mesh.hpp"
 #include "arch/amx/socket/snoop_filter.hpp"
@@ -78,12 +78,17 @@ class Uncore final : public base::EventHandler, public memory::port::MemoryClien
     void on_memory_complete(std::uint64_t tag, base::Femtoseconds when) override;
 
   private:
+    static constexpr std::uint64_t kNobody = UINT64_MAX;  // no flight's number
     struct Flight {
         caches::UncoreRequest request;
         std::size_t member = 0;
         bool memory_write = false;
-        bool answered = false;                      // by DRAM
-        std::uint64_t next = ComingLines::kNobody;  // who waits behind it for the same line
+        bool answered = false;         // by DRAM
+        std::uint64_t next = kNobody;  // who waits behind it for the same line
+    };
+    struct Waiting {  // flights, in the order in which they came
+        std::uint64_t first = kNobody;
+        std::uint64_t last = kNobody;
     };
     // The host may fetch what looking the line up will need.
     void expect(caches::Line line) const {
@@ -104,7 +109,7 @@ class Uncore final : public base::EventHandler, public memory::port::MemoryClien
     bool from_core(std::uint64_t tag, SnoopFilter::Entry& entry, base::Femtoseconds now);
     void take_from_others(std::size_t member, caches::Line line, const SnoopFilter::Entry& entry);
     void from_memory(std::uint64_t tag, base::Femtoseconds now);
-    void wait_for(ComingLines::Coming& coming, std::uint64_t tag);
+    void add(Waiting& waiting, std::uint64_t tag);
     void prefetch(std::uint64_t tag, base::Femtoseconds now);
     void arrived(std::uint64_t tag, base::Femtoseconds when);
     void answer(std::uint64_t tag, base::Femtoseconds at, bool dirty);
@@ -131,7 +136,8 @@ class Uncore final : public base::EventHandler, public memory::port::MemoryClien
     std::vector<caches::Line> expected_;         // of requests looked up until the next `collect`
     std::vector<std::uint64_t> in_step_;         // flights of one look-up, while it lasts
     std::vector<base::Femtoseconds> port_free_;  // of each core
-    ComingLines coming_;
+    // Lines on their way from DRAM, and who waits for each behind the first that asked.
+    std::unordered_map<caches::Line, Waiting> coming_;
     std::int64_t unused_ = 0;  // hundredths of clean lines owed to the L3
     UncoreCounters counters_;
 };

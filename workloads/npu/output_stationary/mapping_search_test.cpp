@@ -24,6 +24,21 @@ std::vector<TileCandidate> candidates(const std::string& device, const GemmProbl
     return candidates_of({problem, machine.npu, {machine.memory, machine.fabric}});
 }
 
+std::vector<TileCandidate> variants(const std::string& device, const GemmProblem& problem,
+                                    const OutputStationaryMapping& map) {
+    const Machine machine = load_machine(device, "ddr5_5600");
+    return variants_of({problem, machine.npu, {machine.memory, machine.fabric}}, map);
+}
+
+OutputStationaryMapping tile(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t k_mt) {
+    OutputStationaryMapping map;
+    map.m_ct = m;
+    map.k_ct = k;
+    map.n_ct = n;
+    map.k_mt = k_mt;
+    return map;
+}
+
 bool has(const std::vector<TileCandidate>& set, std::int64_t m, std::int64_t k, std::int64_t n) {
     return std::any_of(set.begin(), set.end(), [&](const TileCandidate& c) {
         return c.mapping.m_ct == m && c.mapping.k_ct == k && c.mapping.n_ct == n;
@@ -94,14 +109,9 @@ TEST(MappingSearch, TilesThatCoverTheProductInOneRoundOrTwoAreCandidates) {
 TEST(MappingSearch, VariantsFitAndDifferInOneKeyOrItsTile) {
     const GemmProblem problem = gemm(512, 864, 1152, DataType::Int8, DataType::Int8);
     const Machine machine = load_machine("xdna2", "ddr5_5600");
-    OutputStationaryMapping map;
-    map.m_ct = 64;
-    map.k_ct = 72;
-    map.n_ct = 64;
-    map.k_mt = 432;
-    const auto variants =
-        variants_of({problem, machine.npu, {machine.memory, machine.fabric}}, map);
-    for (const TileCandidate& each : variants) {
+    OutputStationaryMapping map = tile(64, 72, 64, 432);
+    const auto all = variants("xdna2", problem, map);
+    for (const TileCandidate& each : all) {
         const OutputStationaryMapping& other = each.mapping;
         const bool on_a_part = other.columns != map.columns || other.rows != map.rows;
         const bool another_k_mt = other.k_mt != map.k_mt && !(on_a_part && other.k_mt == problem.k);
@@ -114,31 +124,25 @@ TEST(MappingSearch, VariantsFitAndDifferInOneKeyOrItsTile) {
         EXPECT_EQ(changed, 1);
         EXPECT_TRUE(problems_of(problem, other, machine.npu).empty());
     }
-    EXPECT_GT(variants.size(), 10U);
+    EXPECT_GT(all.size(), 10U);
     for (const std::int64_t tile : {32, 48, 56, 72, 80, 128}) {
         const auto is = [&](const TileCandidate& each) {
             return each.mapping.columns == map.columns && each.mapping.n_ct == tile;
         };
-        EXPECT_TRUE(std::any_of(variants.begin(), variants.end(), is)) << tile;
+        EXPECT_TRUE(std::any_of(all.begin(), all.end(), is)) << tile;
     }
 }
 
 // From a part of the array the way leads back to the whole of it, with tiles of half the size too.
 TEST(MappingSearch, VariantsHaveHalfAndTwiceTheCoresAndKTiles) {
     const GemmProblem problem = gemm(512, 768, 512, DataType::Int8, DataType::Int8);
-    OutputStationaryMapping map;
-    map.m_ct = 64;
-    map.k_ct = 48;
-    map.n_ct = 64;
-    map.k_mt = 96;
+    OutputStationaryMapping map = tile(64, 48, 64, 96);
     map.columns = map.rows = 2;
-    const Machine machine = load_machine("xdna", "ddr5_5600");
-    const auto variants =
-        variants_of({problem, machine.npu, {machine.memory, machine.fabric}}, map);
+    const auto all = variants("xdna", problem, map);
     const auto has_variant = [&](auto... change) {
         OutputStationaryMapping wanted = map;
         (change(wanted), ...);
-        return std::any_of(variants.begin(), variants.end(), [&](const TileCandidate& each) {
+        return std::any_of(all.begin(), all.end(), [&](const TileCandidate& each) {
             const OutputStationaryMapping& other = each.mapping;
             return std::tie(other.columns, other.rows, other.m_ct, other.k_ct, other.n_ct,
                             other.k_mt) == std::tie(wanted.columns, wanted.rows, wanted.m_ct,
@@ -159,17 +163,11 @@ TEST(MappingSearch, VariantsHaveHalfAndTwiceTheCoresAndKTiles) {
 // 32 KiB of B and 16 of a C tile of 32 rows leave no room for a second C tile and a third A tile.
 TEST(MappingSearch, LargerTilesDoWithFewerBuffersWhereTheyHaveTo) {
     const GemmProblem problem = gemm(64, 1024, 4096, DataType::Int8, DataType::Int32);
-    OutputStationaryMapping map;
-    map.m_ct = 16;
-    map.k_ct = 128;
-    map.n_ct = 128;
-    map.k_mt = 256;
+    OutputStationaryMapping map = tile(16, 128, 128, 256);
     map.c_buffers = 2;
     map.a_buffers = 3;
-    const Machine machine = load_machine("xdna2", "ddr5_5600");
-    const auto variants =
-        variants_of({problem, machine.npu, {machine.memory, machine.fabric}}, map);
-    EXPECT_TRUE(std::any_of(variants.begin(), variants.end(), [](const TileCandidate& each) {
+    const auto all = variants("xdna2", problem, map);
+    EXPECT_TRUE(std::any_of(all.begin(), all.end(), [](const TileCandidate& each) {
         const OutputStationaryMapping& other = each.mapping;
         return std::tie(other.rows, other.m_ct, other.c_buffers, other.a_buffers) ==
                std::tuple(2, 32, 1, 2);
