@@ -78,13 +78,27 @@ std::string where_table(const RunResult& result) {
     return text;
 }
 
+// Behind other names; entries of one list stand together: modes[1, 2, 4].
+void append_name(std::string& names, const std::string& name) {
+    const std::string list = name.substr(0, name.find('[') + 1);
+    const std::size_t last = names.rfind(", " + list);  // or the first name
+    const std::size_t begun = last != names.npos ? last + 2 : 0;
+    if (!list.empty() && names.compare(begun, list.size(), list) == 0 &&
+        names.find(']', begun) == names.size() - 1) {
+        names.back() = ',';
+        names += " " + name.substr(list.size());
+    } else {
+        names += (names.empty() ? "" : ", ") + name;
+    }
+}
+
 // Keys that were read but could not matter, a section a line.
 std::string unexercised_text(const RunResult& result) {
     std::map<std::string, std::string> sections;
     for (const std::string& key : result.not_exercised) {
         const std::size_t dot = key.rfind('.');
-        std::string& names = sections[dot == key.npos ? "" : key.substr(0, dot)];
-        names += (names.empty() ? "" : ", ") + (dot == key.npos ? key : key.substr(dot + 1));
+        append_name(sections[dot == key.npos ? "" : key.substr(0, dot)],
+                    dot == key.npos ? key : key.substr(dot + 1));
     }
     std::string text = sections.empty() ? "" : "keys that could not matter here\n";
     for (const auto& [section, names] : sections) {

@@ -14,6 +14,7 @@
 namespace tilesim::validation {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -173,6 +174,11 @@ TEST(CommandLine, ASweepNamesAnAxisOfAModeThatNoKernelUses) {
               "  - {key: 'device.npu.kernels.modes[1].fill_drain', values: [1 cycle, 2 cycle]}\n");
     EXPECT_THAT(text, HasSubstr("modes[1].fill_drain: cannot matter"));
     EXPECT_THAT(text, Not(HasSubstr("modes[0].fill_drain: cannot matter")));
+}
+
+TEST(CommandLine, EntriesOfAListThatCouldNotMatterStandTogether) {
+    EXPECT_THAT(call("run " + scenario("xdna_core_kernel")).text,
+                ContainsRegex("npu.kernels +modes.[0-9]+(, [0-9]+)+., [a-z_]+"));
 }
 
 TEST(CommandLine, TheTableHasTheMemorysEnergyOrWhyThereIsNone) {
