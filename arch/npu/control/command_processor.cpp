@@ -76,10 +76,12 @@ base::Femtoseconds CommandProcessor::cost_of(const program::SequenceOp& operatio
         return copy_time(*copy);
     }
     return clock_.time_of(std::visit(
-        Overloaded{[this](const program::WriteDescriptor&) { return config_.descriptor_cycles; },
-                   [this](const program::WaitToken&) { return config_.sync_cycles; },
-                   [this](const program::WaitIdle&) { return config_.sync_cycles; },
-                   [this](const auto&) { return config_.write_cycles; }},
+        Overloaded{
+            [this](const program::WriteDescriptor&) { return config_.descriptor_cycles; },
+            [this](const program::WaitToken&) { return config_.sync_cycles; },
+            [this](const program::WaitIdle&) { return config_.sync_cycles; },
+            [this](const program::WriteRegisters& op) { return config_.write_cycles * op.words; },
+            [this](const auto&) { return config_.write_cycles; }},
         operation));
 }
 
@@ -134,7 +136,8 @@ void CommandProcessor::finish_operation() {
                    [](const program::WaitIdle&) {}, [](const program::AcquireLock&) {},
                    [this](const program::CopyToTile& op) { target_.copy(op); },
                    [this](const program::ResetChannel& op) { target_.reset_channel(op); },
-                   [this](const program::ResetCore& op) { target_.reset_core(op); }},
+                   [this](const program::ResetCore& op) { target_.reset_core(op); },
+                   [](const program::WriteRegisters&) {}},
         program_.sequence[next_]);
     ++stats_.operations;
     last_progress_ = scheduler_.now();

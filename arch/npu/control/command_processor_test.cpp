@@ -122,6 +122,12 @@ TEST(CommandProcessor, ARegisterWriteAndADescriptorsBlockWriteCostDifferently) {
                     Pair("parameter", written + kWrite * 2), Pair("lock", written + kWrite * 3)));
 }
 
+TEST(CommandProcessor, WordsOfWhichNothingDependsTakeTheirTimeAll) {
+    ProcessorBench bench({program::WriteRegisters{5}, program::PushTask{}});
+    bench.run();
+    EXPECT_THAT(bench.target.writes, ElementsAre(Pair("task", kDispatch + kWrite * 6)));
+}
+
 TEST(CommandProcessor, TakingATokenThatIsThereCostsASync) {
     ProcessorBench bench({program::WaitToken{kChannel}});
     bench.at(11_cyc, [&] { bench.processor.on_token(kChannel); });

@@ -329,8 +329,12 @@ struct ResetChannel {  // drops a channel's queue and task; memory and descripto
 struct ResetCore {  // a core begins its script again; locks and memory stay
     TileCoordinate tile;
 };
-using SequenceOp = std::variant<WriteDescriptor, PushTask, WaitToken, WriteParameter, SetLock,
-                                WaitIdle, AcquireLock, CopyToTile, ResetChannel, ResetCore>;
+struct WriteRegisters {  // of which nothing here depends: switches, programs, trace units
+    std::int64_t words = 0;
+};
+using SequenceOp =
+    std::variant<WriteDescriptor, PushTask, WaitToken, WriteParameter, SetLock, WaitIdle,
+                 AcquireLock, CopyToTile, ResetChannel, ResetCore, WriteRegisters>;
 
 struct Program {
     std::string name;

@@ -60,6 +60,7 @@ sequence:
   - wait: {tile: [0, 0], channel: s2mm1}
   - write_parameter: {tile: [0, 2], index: 2, value: 11}
   - set_lock: {lock: free, value: 3}
+  - write_registers: 12
 )";
 
 TEST(ProgramReader, ReadsWhatIsPrinted) {

@@ -37,7 +37,13 @@ void SequenceReader::read(Node& entry) {
          {"copy", [&] { copy(entry); }},
          {"reset_channel",
           [&] { add(ResetChannel{channel_of("reset_channel", "drops its queue and its task")}); }},
-         {"reset_core", [&] { add(ResetCore{read_tile(entry, "reset_core")}); }}});
+         {"reset_core", [&] { add(ResetCore{read_tile(entry, "reset_core")}); }},
+         {"write_registers", [&] {
+              WriteRegisters write;
+              entry.required("write_registers", write.words, {1, 1 << 30},
+                             "so many words to registers of which nothing here depends");
+              add(write);
+          }}});
 }
 
 void SequenceReader::write_descriptor(Node& entry) {

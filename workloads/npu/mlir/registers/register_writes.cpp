@@ -75,16 +75,32 @@ const RegisterWrites::Argument& RegisterWrites::argument(std::size_t index) {
     return arguments_[index];
 }
 
+// The processor writes a word, whatever it is for.
+void RegisterWrites::count(bool matters) {
+    if (matters) {
+        return;  // takes its time as what it does
+    }
+    auto& sequence = lowering_.program.sequence;
+    auto* last =
+        sequence.empty() ? nullptr : std::get_if<program::WriteRegisters>(&sequence.back());
+    if (last != nullptr) {
+        ++last->words;
+    } else {
+        sequence.push_back(program::WriteRegisters{1});
+    }
+}
+
 void RegisterWrites::write32(const Operation& operation, Scope& scope) {
     // Since 2026 the address may be an index into a buffer: left to field() to refuse.
-    registers_.write(address_of(operation, scope),
-                     static_cast<std::uint32_t>(field(operation, scope, "value")), operation.where);
+    count(registers_.write(address_of(operation, scope),
+                           static_cast<std::uint32_t>(field(operation, scope, "value")),
+                           operation.where));
 }
 
 void RegisterWrites::maskwrite32(const Operation& operation, Scope& scope) {
-    registers_.write(address_of(operation, scope),
-                     static_cast<std::uint32_t>(field(operation, scope, "value")),
-                     static_cast<std::uint32_t>(field(operation, scope, "mask")), operation.where);
+    count(registers_.write(
+        address_of(operation, scope), static_cast<std::uint32_t>(field(operation, scope, "value")),
+        static_cast<std::uint32_t>(field(operation, scope, "mask")), operation.where));
 }
 
 void RegisterWrites::blockwrite(const Operation& operation, Scope& scope) {
@@ -93,7 +109,7 @@ void RegisterWrites::blockwrite(const Operation& operation, Scope& scope) {
     const auto global = static_cast<std::size_t>(scope.index_of(inside, Value::Kind::Global));
     std::uint64_t address = address_of(operation, scope);
     for (const std::uint32_t word : lowering_.globals[global]) {
-        registers_.write(address, word, operation.where);
+        count(registers_.write(address, word, operation.where));
         address += kWordBytes;
     }
 }

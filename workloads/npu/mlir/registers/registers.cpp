@@ -14,23 +14,23 @@ namespace tilesim::workloads::npu::mlir::registers {
 
 namespace registers = arch::npu::control;
 
-void Registers::write(std::uint64_t address, std::uint32_t value, std::uint32_t mask,
+bool Registers::write(std::uint64_t address, std::uint32_t value, std::uint32_t mask,
                       Location where) {
     if (mask == ~0U) {
-        write(address, value, where);
-        return;
+        return write(address, value, where);
     }
     if (const auto word = descriptor_word(address)) {
         const auto written = descriptors_.find({word->tile, word->id});
         if (written != descriptors_.end()) {
             const std::uint32_t kept = written->second.words.at(word->word) & ~mask;
-            write(address, kept | (value & mask), where);
-            return;
+            return write(address, kept | (value & mask), where);
         }
     }
+    const std::size_t before = lowering_.program.sequence.size();
     if (!control(address, value, mask)) {
-        lowering_.note("partial register writes (controller id, trace) are left out");
+        lowering_.note("partial register writes (controller id, trace) only take their time");
     }
+    return lowering_.program.sequence.size() > before;
 }
 
 std::optional<Registers::DescriptorWord> Registers::descriptor_word(std::uint64_t address) const {
@@ -90,7 +90,7 @@ bool Registers::control(std::uint64_t address, std::uint32_t value, std::uint32_
     return true;
 }
 
-void Registers::write(std::uint64_t address, std::uint32_t value, Location where) {
+bool Registers::write(std::uint64_t address, std::uint32_t value, Location where) {
     if (lowering_.config.lock_kind == LockKind::Binary) {
         throw ReadError(where,
                         "register writes are decoded with the address map of AIE-ML and "
@@ -116,12 +116,17 @@ void Registers::write(std::uint64_t address, std::uint32_t value, Location where
         lowering_.program.sequence.push_back(
             program::SetLock{lock_of(tile, *lock), value & registers::kLockBits});
     } else if (kind == program::TileKind::Core && offset < registers::kCoreMemory) {
-        memory_word(tile, offset, value);
-    } else if (!control(address, value, ~0U) && !trace_set_up(tile, offset, value)) {
-        lowering_.note(
-            "writes to registers other than descriptors, queues, locks and core memory (trace, "
-            "timers, reset) are left out");
+        return memory_word(tile, offset, value);
+    } else {
+        const std::size_t before = lowering_.program.sequence.size();
+        if (!control(address, value, ~0U) && !trace_set_up(tile, offset, value)) {
+            lowering_.note(
+                "writes to registers other than descriptors, queues, locks and core memory "
+                "(switches, programs, timers) only take their time");
+        }
+        return lowering_.program.sequence.size() > before;
     }
+    return true;
 }
 
 void Registers::patch(std::uint64_t address, std::int64_t argument, std::int64_t bytes,
@@ -358,7 +363,7 @@ std::int64_t Registers::lock_of(program::TileCoordinate tile, std::int64_t id) {
     return static_cast<std::int64_t>(locks.size()) - 1;
 }
 
-void Registers::memory_word(program::TileCoordinate tile, std::int64_t address,
+bool Registers::memory_word(program::TileCoordinate tile, std::int64_t address,
                             std::uint32_t value) {
     const auto& buffers = lowering_.program.buffers;
     for (std::size_t i = 0; i < buffers.size(); ++i) {
@@ -369,9 +374,10 @@ void Registers::memory_word(program::TileCoordinate tile, std::int64_t address,
         lowering_.write_parameter(static_cast<std::int64_t>(i),
                                   into * 8 / lowering_.buffer_types[i].element_bits,
                                   static_cast<std::int32_t>(value));
-        return;
+        return true;
     }
     lowering_.note("writes into core memory where the design declares no buffer are left out");
+    return false;
 }
 
 }  // namespace tilesim::workloads::npu::mlir::registers

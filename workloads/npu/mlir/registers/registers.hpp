@@ -19,9 +19,10 @@ class Registers {
   public:
     explicit Registers(Lowering& lowering) : lowering_(lowering) {}
 
-    // A 32-bit write. `address`: the array's, tile included. Throws ReadError.
-    void write(std::uint64_t address, std::uint32_t value, Location where);
-    void write(std::uint64_t address, std::uint32_t value, std::uint32_t mask, Location where);
+    // A 32-bit write. `address`: the array's, tile included. False: nothing here depends on it (a
+    // switch, a core's program, a trace unit). Throws ReadError.
+    bool write(std::uint64_t address, std::uint32_t value, Location where);
+    bool write(std::uint64_t address, std::uint32_t value, std::uint32_t mask, Location where);
     // The descriptor whose address word lies at `address` starts in an argument of the kernel.
     void patch(std::uint64_t address, std::int64_t argument, std::int64_t bytes, Location where);
     // What has been written and not been pushed takes effect.
@@ -29,8 +30,8 @@ class Registers {
     // A descriptor stated field by field has taken this id: the words written before are stale.
     void forget(program::TileCoordinate tile, std::int64_t id);
 
-    // A word of a core's data memory.
-    void memory_word(program::TileCoordinate tile, std::int64_t address, std::uint32_t value);
+    // A word of a core's data memory. False: it lies in no buffer.
+    bool memory_word(program::TileCoordinate tile, std::int64_t address, std::uint32_t value);
 
   private:
     struct Written {

@@ -69,6 +69,24 @@ TEST(Design, RegisterWritesAreDescriptors) {
     EXPECT_TRUE(push.task.token);
 }
 
+// A core's program (0x20000), its switch (0x3F000), what its trace unit watches (0x340E0, by mask
+// as well) and data of no buffer: nine words in five writes.
+TEST(Design, WordsOfWhichNothingDependsAreCounted) {
+    const Design design =
+        read(std::string{kSmallDesign} +
+             "memref.global \"private\" constant @w : memref<5xi32> = dense<[1, 2, 3, 4, 5]>\n"
+             "aie.runtime_sequence(%a: memref<8xi32>) {\n"
+             "%0 = memref.get_global @w : memref<5xi32>\n"
+             "aiex.npu.blockwrite(%0) {address = 0x220000 : ui32} : memref<5xi32>\n"
+             "aiex.npu.write32 {address = 0x23F000 : ui32, value = 1 : ui32}\n"
+             "aiex.npu.write32 {address = 0x2340E0 : ui32, value = 1 : ui32}\n"
+             "aiex.npu.maskwrite32 {address = 0x2340E0 : ui32, value = 1 : ui32, mask = 1 : ui32}\n"
+             "aiex.npu.write32 {address = 0x20F000 : ui32, value = 1 : ui32} }");
+    ASSERT_EQ(design.program.sequence.size(), 1U);
+    EXPECT_EQ(std::get<program::WriteRegisters>(design.program.sequence[0]).words, 9);
+    EXPECT_THAT(design.notes, testing::Contains(HasSubstr("(switches, programs, timers) only")));
+}
+
 TEST(Design, OperandsOfRegisterWritesStandInOrder) {
     const program::Program program =
         read(std::string{kSmallDesign} +
@@ -88,7 +106,7 @@ TEST(Design, OperandsOfRegisterWritesStandInOrder) {
 
 // CORE_CONTROL of a core tile is 0x32000, its bit 1 resets; 0x1DE00 controls S2MM 0. A core begins
 // again when the bit falls; a channel drops its tasks when it rises. What does not run has nothing
-// to reset.
+// to reset: the words only take their time, as the other one does.
 TEST(Design, ResetsByRegisterAreThoseOfCoresAndChannels) {
     const auto reset = [](const std::string& before, int address) {
         std::string writes;
@@ -106,13 +124,18 @@ TEST(Design, ResetsByRegisterAreThoseOfCoresAndChannels) {
     const std::string channel =
         "aie.mem(%c) { %0 = aie.dma_start(S2MM, 0, ^a, ^e)\n^a: aie.dma_bd(%x : "
         "memref<16xi32>) aie.next_bd ^a\n^e: aie.end }\n";
-    EXPECT_TRUE(reset("", 0x32000).empty());
-    EXPECT_TRUE(reset("", 0x1DE00).empty());
+    for (const int address : {0x32000, 0x1DE00}) {
+        const auto nothing = reset("", address);
+        ASSERT_EQ(nothing.size(), 1U);
+        EXPECT_EQ(std::get<program::WriteRegisters>(nothing[0]).words, 2);
+    }
     const auto cores = reset(core, 0x32000);
-    ASSERT_EQ(cores.size(), 1U);
-    EXPECT_EQ(std::get<program::ResetCore>(cores[0]).tile, (program::TileCoordinate{0, 2}));
+    ASSERT_EQ(cores.size(), 2U);
+    EXPECT_EQ(std::get<program::WriteRegisters>(cores[0]).words, 1);
+    EXPECT_EQ(std::get<program::ResetCore>(cores[1]).tile, (program::TileCoordinate{0, 2}));
     const auto channels = reset(core + channel, 0x1DE00);
-    ASSERT_EQ(channels.size(), 1U);
+    ASSERT_EQ(channels.size(), 2U);
+    EXPECT_EQ(std::get<program::WriteRegisters>(channels[1]).words, 1);
     EXPECT_EQ(std::get<program::ResetChannel>(channels[0]).channel,
               (program::ChannelId{{0, 2}, program::Direction::S2MM, 0}));
 }
