@@ -80,7 +80,7 @@ base::Femtoseconds CommandProcessor::cost_of(const program::SequenceOp& operatio
             [this](const program::WriteDescriptor&) { return config_.descriptor_cycles; },
             [this](const program::WaitToken&) { return config_.sync_cycles; },
             [this](const program::WaitIdle&) { return config_.sync_cycles; },
-            [this](const program::WriteRegisters& op) { return config_.write_cycles * op.words; },
+            [this](const program::WriteRegisters& op) { return config_.write_cycles * op.writes; },
             [this](const auto&) { return config_.write_cycles; }},
         operation));
 }

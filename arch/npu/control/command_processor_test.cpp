@@ -122,7 +122,7 @@ TEST(CommandProcessor, ARegisterWriteAndADescriptorsBlockWriteCostDifferently) {
                     Pair("parameter", written + kWrite * 2), Pair("lock", written + kWrite * 3)));
 }
 
-TEST(CommandProcessor, WordsOfWhichNothingDependsTakeTheirTimeAll) {
+TEST(CommandProcessor, WritesOfWhichNothingDependsTakeTheirTimeAll) {
     ProcessorBench bench({program::WriteRegisters{5}, program::PushTask{}});
     bench.run();
     EXPECT_THAT(bench.target.writes, ElementsAre(Pair("task", kDispatch + kWrite * 6)));

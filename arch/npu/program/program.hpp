@@ -330,7 +330,7 @@ struct ResetCore {  // a core begins its script again; locks and memory stay
     TileCoordinate tile;
 };
 struct WriteRegisters {  // of which nothing here depends: switches, programs, trace units
-    std::int64_t words = 0;
+    std::int64_t writes = 0;
 };
 using SequenceOp =
     std::variant<WriteDescriptor, PushTask, WaitToken, WriteParameter, SetLock, WaitIdle,

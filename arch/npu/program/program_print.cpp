@@ -334,7 +334,7 @@ class Printer {
             } else if (const auto* core_reset = std::get_if<ResetCore>(&op)) {
                 line(fmt::format("reset_core: {}", tile(core_reset->tile)));
             } else if (const auto* registers = std::get_if<WriteRegisters>(&op)) {
-                line(fmt::format("write_registers: {}", registers->words));
+                line(fmt::format("write_registers: {}", registers->writes));
             } else if (const auto* copy = std::get_if<CopyToTile>(&op)) {
                 line(fmt::format("copy: {{from: {}, offset: {}, bytes: {}, to: {}}}",
                                  name_at(program_.external_buffers, copy->from), copy->offset,

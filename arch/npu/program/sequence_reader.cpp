@@ -40,8 +40,8 @@ void SequenceReader::read(Node& entry) {
          {"reset_core", [&] { add(ResetCore{read_tile(entry, "reset_core")}); }},
          {"write_registers", [&] {
               WriteRegisters write;
-              entry.required("write_registers", write.words, {1, 1 << 30},
-                             "so many words to registers of which nothing here depends");
+              entry.required("write_registers", write.writes, {1, 1 << 30},
+                             "so many writes of registers of which nothing here depends");
               add(write);
           }}});
 }

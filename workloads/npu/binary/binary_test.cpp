@@ -272,6 +272,13 @@ TEST(Decompiled, ADesignOfItsTilesSwitchesAndWrites) {
     EXPECT_THAT(text, HasSubstr("aiex.npu.write32 {address = 119316, value = 3}"));
 }
 
+TEST(Decompiled, ABlockIsOneWrite) {
+    const std::string text =
+        decompiled({"insts.bin", bytes_of(sequence(1, {1, 0, 0x1D020, 24, 7, 11}))}, {});
+    EXPECT_THAT(text, HasSubstr("aiex.npu.write32 {address = 118816, value = 7}\n"
+                                "aiex.npu.write32 {address = 118820, value = 11, of_a_block}"));
+}
+
 TEST(Decompiled, OfASequenceAloneItsShimTransfersStay) {
     const std::string text = decompiled(
         {"insts.bin",

@@ -40,36 +40,37 @@ Overloaded(Functions...) -> Overloaded<Functions...>;
 
 std::string text_of(const Instruction& instruction) {
     return std::visit(
-        Overloaded{[](const Write& write) {
-                       std::string text;
-                       std::uint64_t address = write.address;
-                       for (const std::uint32_t word : write.words) {
-                           text += fmt::format("aiex.npu.write32 {{address = {}, value = {}}}\n",
-                                               address, word);
-                           address += kWordStep;
-                       }
-                       return text;
-                   },
-                   [](const MaskedWrite& write) {
-                       return fmt::format(
-                           "aiex.npu.maskwrite32 {{address = {}, value = {}, mask = {}}}\n",
-                           write.address, write.value, write.mask);
-                   },
-                   [](const Sync& sync) {
-                       return fmt::format(
-                           "aiex.npu.sync {{column = {}, row = {}, direction = {}, channel = "
-                           "{}, column_num = {}, row_num = {}}}\n",
-                           sync.column, sync.row, sync.to_stream ? 1 : 0, sync.channel,
-                           sync.columns, sync.rows);
-                   },
-                   [](const Patch& patch) {
-                       return fmt::format(
-                           "aiex.npu.address_patch {{addr = {}, arg_idx = {}, arg_plus = {}}}\n",
-                           patch.address, patch.argument, patch.offset);
-                   },
-                   [](const LoadPdi& load) {
-                       return fmt::format("aiex.npu.load_pdi {{id = {}}}\n", load.id);
-                   }},
+        Overloaded{
+            [](const Write& write) {
+                std::string text;
+                std::uint64_t address = write.address;
+                for (const std::uint32_t word : write.words) {
+                    const char* const of_a_block = address == write.address ? "" : ", of_a_block";
+                    text += fmt::format("aiex.npu.write32 {{address = {}, value = {}{}}}\n",
+                                        address, word, of_a_block);
+                    address += kWordStep;
+                }
+                return text;
+            },
+            [](const MaskedWrite& write) {
+                return fmt::format("aiex.npu.maskwrite32 {{address = {}, value = {}, mask = {}}}\n",
+                                   write.address, write.value, write.mask);
+            },
+            [](const Sync& sync) {
+                return fmt::format(
+                    "aiex.npu.sync {{column = {}, row = {}, direction = {}, channel = "
+                    "{}, column_num = {}, row_num = {}}}\n",
+                    sync.column, sync.row, sync.to_stream ? 1 : 0, sync.channel, sync.columns,
+                    sync.rows);
+            },
+            [](const Patch& patch) {
+                return fmt::format(
+                    "aiex.npu.address_patch {{addr = {}, arg_idx = {}, arg_plus = {}}}\n",
+                    patch.address, patch.argument, patch.offset);
+            },
+            [](const LoadPdi& load) {
+                return fmt::format("aiex.npu.load_pdi {{id = {}}}\n", load.id);
+            }},
         instruction);
 }
 

@@ -79,6 +79,8 @@ struct Lowering {
 
 // What workloads/npu/binary writes a configuration as.
 constexpr std::string_view kConfiguration = "tilesim.configuration";
+// A write32 that was a further word of a block write.
+constexpr std::string_view kOfABlock = "of_a_block";
 // Whether the device was decompiled from register writes.
 bool is_configuration(const Lowering& lowering);
 

@@ -75,7 +75,8 @@ const RegisterWrites::Argument& RegisterWrites::argument(std::size_t index) {
     return arguments_[index];
 }
 
-// The processor writes a word, whatever it is for.
+// The processor writes, whatever it is for. What the further words of a block take is not
+// published: it is one write.
 void RegisterWrites::count(bool matters) {
     if (matters) {
         return;  // takes its time as what it does
@@ -84,7 +85,7 @@ void RegisterWrites::count(bool matters) {
     auto* last =
         sequence.empty() ? nullptr : std::get_if<program::WriteRegisters>(&sequence.back());
     if (last != nullptr) {
-        ++last->words;
+        ++last->writes;
     } else {
         sequence.push_back(program::WriteRegisters{1});
     }
@@ -92,9 +93,10 @@ void RegisterWrites::count(bool matters) {
 
 void RegisterWrites::write32(const Operation& operation, Scope& scope) {
     // Since 2026 the address may be an index into a buffer: left to field() to refuse.
-    count(registers_.write(address_of(operation, scope),
-                           static_cast<std::uint32_t>(field(operation, scope, "value")),
-                           operation.where));
+    const bool matters = registers_.write(
+        address_of(operation, scope), static_cast<std::uint32_t>(field(operation, scope, "value")),
+        operation.where);
+    count(matters || operation.attribute(kOfABlock).has_value());
 }
 
 void RegisterWrites::maskwrite32(const Operation& operation, Scope& scope) {
@@ -108,10 +110,12 @@ void RegisterWrites::blockwrite(const Operation& operation, Scope& scope) {
     Cursor inside(cursor.group("("));
     const auto global = static_cast<std::size_t>(scope.index_of(inside, Value::Kind::Global));
     std::uint64_t address = address_of(operation, scope);
+    bool matters = false;
     for (const std::uint32_t word : lowering_.globals[global]) {
-        count(registers_.write(address, word, operation.where));
+        matters |= registers_.write(address, word, operation.where);
         address += kWordBytes;
     }
+    count(matters);
 }
 
 void RegisterWrites::address_patch(const Operation& operation, Scope& scope) {

@@ -70,8 +70,8 @@ TEST(Design, RegisterWritesAreDescriptors) {
 }
 
 // A core's program (0x20000), its switch (0x3F000), what its trace unit watches (0x340E0, by mask
-// as well) and data of no buffer: nine words in five writes.
-TEST(Design, WordsOfWhichNothingDependsAreCounted) {
+// as well) and data of no buffer: a block and four words.
+TEST(Design, WritesOfWhichNothingDependsAreCounted) {
     const Design design =
         read(std::string{kSmallDesign} +
              "memref.global \"private\" constant @w : memref<5xi32> = dense<[1, 2, 3, 4, 5]>\n"
@@ -81,9 +81,10 @@ TEST(Design, WordsOfWhichNothingDependsAreCounted) {
              "aiex.npu.write32 {address = 0x23F000 : ui32, value = 1 : ui32}\n"
              "aiex.npu.write32 {address = 0x2340E0 : ui32, value = 1 : ui32}\n"
              "aiex.npu.maskwrite32 {address = 0x2340E0 : ui32, value = 1 : ui32, mask = 1 : ui32}\n"
-             "aiex.npu.write32 {address = 0x20F000 : ui32, value = 1 : ui32} }");
+             "aiex.npu.write32 {address = 0x20F000 : ui32, value = 1 : ui32}\n"
+             "aiex.npu.write32 {address = 0x20F004, value = 1, of_a_block} }");
     ASSERT_EQ(design.program.sequence.size(), 1U);
-    EXPECT_EQ(std::get<program::WriteRegisters>(design.program.sequence[0]).words, 9);
+    EXPECT_EQ(std::get<program::WriteRegisters>(design.program.sequence[0]).writes, 5);
     EXPECT_THAT(design.notes, testing::Contains(HasSubstr("(switches, programs, timers) only")));
 }
 
@@ -127,15 +128,15 @@ TEST(Design, ResetsByRegisterAreThoseOfCoresAndChannels) {
     for (const int address : {0x32000, 0x1DE00}) {
         const auto nothing = reset("", address);
         ASSERT_EQ(nothing.size(), 1U);
-        EXPECT_EQ(std::get<program::WriteRegisters>(nothing[0]).words, 2);
+        EXPECT_EQ(std::get<program::WriteRegisters>(nothing[0]).writes, 2);
     }
     const auto cores = reset(core, 0x32000);
     ASSERT_EQ(cores.size(), 2U);
-    EXPECT_EQ(std::get<program::WriteRegisters>(cores[0]).words, 1);
+    EXPECT_EQ(std::get<program::WriteRegisters>(cores[0]).writes, 1);
     EXPECT_EQ(std::get<program::ResetCore>(cores[1]).tile, (program::TileCoordinate{0, 2}));
     const auto channels = reset(core + channel, 0x1DE00);
     ASSERT_EQ(channels.size(), 2U);
-    EXPECT_EQ(std::get<program::WriteRegisters>(channels[1]).words, 1);
+    EXPECT_EQ(std::get<program::WriteRegisters>(channels[1]).writes, 1);
     EXPECT_EQ(std::get<program::ResetChannel>(channels[0]).channel,
               (program::ChannelId{{0, 2}, program::Direction::S2MM, 0}));
 }
