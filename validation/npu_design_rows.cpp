@@ -165,11 +165,11 @@ std::string air_reach(const Record& r) {
                        in_flight, reach);
 }
 
-// The drain casts in a loop without hints (mm_aie2p.cc: f32_to_bf16_mn), the compiler's own kernels
-// convert in each block.
+// The drain casts element by element, sixteen in an iteration (mm_aie2p.cc: f32_to_bf16_mn), the
+// compiler's own kernels convert in each block.
 std::string air_sums(const Record& r) {
     if (r.at("design") == "mlir_air_drain") {
-        return "sums: f32, cast_lanes: 16";
+        return "sums: f32, cast_lanes: 16, cast_by: element";
     }
     return r.at("design") == "mlir_air_direct" && c_type(r) == "bf16" ? "sums: in_c, mode: compiled"
                                                                       : "sums: in_c";

@@ -73,6 +73,7 @@ const Said kSaid[] = {
     {kAmx, "workload.gemm.b_layout", "row_major", "mapping.amx.b_layout says", ""},
     {kColumns, "mapping.output_stationary.cast_lanes", "16", "sums: f32",
      "mapping.output_stationary.sums=f32"},
+    {kColumns, "mapping.output_stationary.cast_by", "element", "sums: f32", ""},
     {kColumns, "mapping.output_stationary.in_flight", "3", "2 output tiles", "workload.gemm.M=512"},
     {kOneTile, "mapping.output_stationary.shim_bds", "sequential", "written once",
      "workload.gemm.M=128"},

@@ -20,6 +20,10 @@ constexpr std::int64_t kShuffle = 2;      // cycles, llvm-aie
 constexpr std::int64_t kNewtonSteps = 2;  // to a reciprocal or its root, from a looked-up start
 constexpr std::int64_t kNewtonDepth = 2;  // dependent instructions of one
 constexpr std::int64_t kSixteenBits = 16;
+// An f32 of a vector as a bf16 of another: taken out, put into a third, moved to an accumulator,
+// (converted in the slot of stores,) taken out, put in. Five instructions of the slot of moves
+// (llvm-aie, legalizeG_FPTRUNC and the instructions' slots).
+constexpr std::int64_t kElementMoves = 5;
 
 constexpr std::array kWorksOn{DataType::Int8, DataType::Int16, DataType::Int32, DataType::Bf16,
                               DataType::F32};
@@ -84,9 +88,12 @@ KernelCycles VectorKernelTiming::cycles(const Kernel& kernel) const {
     return kernel.kind == program::KernelKind::Matvec ? matvec(kernel) : vector(kernel);
 }
 
-Cycles VectorKernelTiming::without_overlap(std::int64_t elements, std::int64_t lanes) const {
+Cycles VectorKernelTiming::without_overlap(std::int64_t elements, std::int64_t lanes, By by) const {
     const Cycles store{1};
-    return (config_.load_latency + config_.vector_latency + store) * ceil_div(elements, lanes);
+    const Cycles instructions{by == By::Element ? lanes * kElementMoves : 1};
+    const Cycles iteration =
+        config_.load_latency + instructions - Cycles{1} + config_.vector_latency + store;
+    return iteration * ceil_div(elements, lanes);
 }
 
 KernelCycles VectorKernelTiming::loop(std::int64_t elements, const Pass& pass) const {

@@ -7,6 +7,7 @@
 // and drains once with the latency of a load and of a vector instruction. A sum over a row ends
 // with log2(lanes) steps of shuffle and add; a reciprocal takes two Newton steps of two dependent
 // instructions. Where a compiler has not overlapped iterations, each takes all of its latencies.
+// Code that converts a vector element by element moves each out of it and into others.
 //
 // Ignores: bank conflicts, sums kept in several accumulators, instruction fetch.
 // Source:  instructions an element needs from the operations' definitions; latencies of llvm-aie.
@@ -30,9 +31,11 @@ class VectorKernelTiming {
     std::string check(const program::Kernel& kernel) const;
     // `kernel` must pass `check`.
     KernelCycles cycles(const program::Kernel& kernel) const;
-    // A loop over `elements`, `lanes` an iteration, none of which begins before the one before has
-    // ended: a load, an instruction, a store.
-    base::Cycles without_overlap(std::int64_t elements, std::int64_t lanes) const;
+    // A loop that converts `elements`, `lanes` an iteration, none of which begins before the one
+    // before has ended: a load, an instruction (or moves for each element), a store.
+    enum class By { Vector, Element };
+    base::Cycles without_overlap(std::int64_t elements, std::int64_t lanes,
+                                 By by = By::Vector) const;
 
   private:
     struct Pass;

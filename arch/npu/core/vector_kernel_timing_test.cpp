@@ -106,6 +106,8 @@ TEST(VectorKernelTiming, IterationsThatDoNotOverlapTakeALoadAnInstructionAndASto
     const VectorKernelTiming timing(config);
     EXPECT_EQ(timing.without_overlap(48, 24).count(), 2 * (11 + 7 + 1));
     EXPECT_EQ(timing.without_overlap(49, 24).count(), 3 * (11 + 7 + 1));
+    const auto by_element = VectorKernelTiming::By::Element;
+    EXPECT_EQ(timing.without_overlap(48, 24, by_element).count(), 2 * (11 + 24 * 5 - 1 + 7 + 1));
 }
 
 TEST(VectorKernelTiming, RowsThatAreNormalisedArePassedTwiceAndSummed) {

@@ -25,6 +25,9 @@ namespace {
 std::vector<std::string> basic_problems(const GemmProblem& problem,
                                         const OutputStationaryMapping& map,
                                         const NpuConfig& config) {
+    if (map.cast_by_element && map.cast_lanes == 0) {
+        return {"cast_by: element needs cast_lanes, the elements of an iteration"};
+    }
     if (map.sums_apart && !is_float(problem.c)) {
         return {fmt::format("sums: f32 are cast to floats, not to {}; use sums: in_c",
                             name_of(problem.c))};

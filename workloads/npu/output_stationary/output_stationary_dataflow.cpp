@@ -79,6 +79,7 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
         UnfeltKeys<Map> keys("mapping.output_stationary.", map);
         if (!map.sums_apart) {
             keys.add("cast_lanes", &Map::cast_lanes, "it is for sums: f32");
+            keys.add("cast_by", &Map::cast_by_element, "it is for sums: f32");
         }
         const std::int64_t tiles = output_tiles(view_of(a_case.problem.get<GemmProblem>(), map),
                                                 a_case.device.get<NpuConfig>());

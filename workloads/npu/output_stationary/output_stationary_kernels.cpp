@@ -32,9 +32,10 @@ std::vector<program::Kernel> kernels_of(const GemmProblem& problem,
         cast.a = cast.b = DataType::F32;
         cast.c = problem.c;
         if (map.cast_lanes > 0) {
-            cast.cycles = core::VectorKernelTiming(config.kernels)
-                              .without_overlap(cast.m * cast.n, map.cast_lanes)
-                              .count();
+            using Timing = core::VectorKernelTiming;
+            const auto by = map.cast_by_element ? Timing::By::Element : Timing::By::Vector;
+            cast.cycles =
+                Timing(config.kernels).without_overlap(cast.m * cast.n, map.cast_lanes, by).count();
         }
         kernels.push_back(std::move(cast));
     }

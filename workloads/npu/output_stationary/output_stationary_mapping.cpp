@@ -33,6 +33,9 @@ void read_keys(arch::base::config::Node& node, OutputStationaryMapping& map) {
     node.optional("cast_lanes", map.cast_lanes, {0, 1024},
                   "elements of an iteration of the loop that casts sums, one iteration after the "
                   "other; 0: those of a vector instruction, iterations overlapping");
+    node.optional("cast_by", map.cast_by_element, {{"vector", false}, {"element", true}},
+                  "whether an iteration converts its vector at once, or takes it apart and "
+                  "converts element by element");
     using Reach = OutputStationaryMapping::Reach;
     node.optional("reach", map.reach,
                   {{"output_tile", Reach::OutputTile}, {"block_row", Reach::BlockRow}},

@@ -30,6 +30,7 @@ struct OutputStationaryMapping {
     bool sums_apart = false;         // sums stay in f32 buffers of their own, cast to C at the end
     std::int64_t cast_lanes = 0;     // of an iteration of that cast's loop, where the compiler does
                                      // not overlap iterations; 0: it does
+    bool cast_by_element = false;    // that loop takes its vectors apart
     // What one shim descriptor moves: the panels and the C block of an output tile, or of all
     // output tiles of a row of blocks (of all, where a row has but one).
     enum class Reach { OutputTile, BlockRow } reach = Reach::OutputTile;

@@ -297,6 +297,12 @@ TEST_P(Shapes, ACastWhoseIterationsDoNotOverlapTakesTheLatencyOfEach) {
     const std::int64_t iterations = (map_.m_ct * map_.n_ct + 23) / 24;
     EXPECT_EQ(lower(gemm, map_, machine_.npu).program.kernels[2].cycles, iterations * (11 + 5 + 1));
     exact_cycles(machine_, map_, gemm);
+    map_.cast_by_element = true;  // five moves an element, the last of which begins the latency
+    EXPECT_EQ(lower(gemm, map_, machine_.npu).program.kernels[2].cycles,
+              iterations * (11 + 24 * 5 - 1 + 5 + 1));
+    exact_cycles(machine_, map_, gemm);
+    map_.cast_lanes = 0;
+    EXPECT_THAT(refusal(machine_, map_), HasSubstr("cast_by: element needs cast_lanes"));
 }
 
 // Two shuffles for each block of B (8 x 8 bf16) a step of four multiplications, and for each of the
