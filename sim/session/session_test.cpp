@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/scenario.hpp"
 
@@ -201,6 +202,46 @@ TEST(Session, AProductOnAnArrayTakesTheFasterOfTheDataflows) {
     const workloads::RunResult named =
         session::run(parse_scenario(text, "test", {{"mapping", chosen.mapping.dump()}}));
     EXPECT_EQ(named.time_ns, chosen.time_ns);
+}
+
+// What a sampled run says of the memory belongs to the whole of its time: standby, open rows,
+// banks.
+TEST(Session, ASampledRunHasTheEnergyAndTheBanksOfTheWhole) {
+    const auto run = [](const char* sampled) {
+        return session::run(parse_scenario(
+            "device: xdna2\nworkload: {gemm: {M: 4096, K: 512, N: 2048, a: int8, b: int8, c: int8}}"
+            "\nmapping: {output_stationary: {m_ct: 64, k_ct: 64, n_ct: 64, k_mt: 256}}\n",
+            "test", {{"device.memory", "ddr4_2400"}, {"run.sampled", sampled}}));
+    };
+    const workloads::RunResult whole = run("off"), sampled = run("on");
+    ASSERT_TRUE(sampled.sampled.has_value());
+    for (const char* what : {"background_nj", "refresh_nj"}) {
+        const double expected = whole.energy[what];
+        EXPECT_NEAR(static_cast<double>(sampled.energy[what]), expected, 0.05 * expected) << what;
+    }
+    using Totals = arch::memory::port::MemoryTotals;
+    for (const auto& [what, count] :
+         {std::pair{"activate_nj", &Totals::activates}, std::pair{"read_nj", &Totals::bytes_read},
+          std::pair{"write_nj", &Totals::bytes_written}}) {
+        const auto of_one = [what, count](const workloads::RunResult& result) {
+            return static_cast<double>(result.energy[what]) /
+                   static_cast<double>(*result.memory.*count);
+        };
+        EXPECT_NEAR(of_one(sampled), of_one(whole), 1e-3 * of_one(whole)) << what;
+    }
+    std::int64_t reads = 0, writes = 0;
+    for (const auto& channel : sampled.banks->channels) {
+        for (const auto& bank : channel) {
+            reads += bank.reads;
+            writes += bank.writes;
+        }
+    }
+    constexpr std::int64_t kBurst = 64;
+    constexpr double kRounded = 32 * kBurst;  // half a burst a bank
+    EXPECT_NEAR(static_cast<double>(reads * kBurst),
+                static_cast<double>(sampled.memory->bytes_read), kRounded);
+    EXPECT_NEAR(static_cast<double>(writes * kBurst),
+                static_cast<double>(sampled.memory->bytes_written), kRounded);
 }
 
 }  // namespace
