@@ -51,6 +51,7 @@ Scenario read_scenario(Document document, const std::string& file, const Overrid
     Scenario scenario;
     Overrides for_device;
     AgentOverrides for_agents;
+    check_agents_of(overrides, document, file);
     for (const auto& [key, value] : overrides) {
         scenario.overridden.push_back(key);
         if (key.starts_with(kDevicePrefix)) {
@@ -76,7 +77,7 @@ Scenario read_scenario(Document document, const std::string& file, const Overrid
     }
     scenario.problem = read_problem(document, root, file, device);
     scenario.mapping = read_mapping(root);
-    if (root.has("traffic")) {
+    if (root.offers("traffic")) {
         scenario.traffic = arch::memory::traffic::read_stream_config(
             root.child("traffic", "ordinary requests to the memory beside a gemv in its banks"));
     }
@@ -98,6 +99,12 @@ Scenario read_scenario(Document document, const std::string& file, const Overrid
     }
     check_case(root, scenario);
     document.finish();
+    if (const auto* stream = scenario.problem.find<arch::memory::traffic::StreamConfig>()) {
+        check_range(document, "workload.memory_stream", *stream, scenario.device.memory);
+    }
+    if (scenario.traffic) {
+        check_range(document, "traffic", *scenario.traffic, scenario.device.memory);
+    }
     return scenario;
 }
 

@@ -25,7 +25,6 @@ struct AgentCase {
     std::int64_t repeat = 1;      // runs
     bool until_all_done = false;  // instead: until those who end of themselves have ended
     std::int64_t address = 0;     // of its 0 in the memory
-    std::int64_t room = 0;        // bytes to the next agent's
 };
 
 struct Scenario : workloads::Case {

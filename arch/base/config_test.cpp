@@ -259,5 +259,16 @@ TEST(Comments, AreCutAndNothingElseIs) {
     }
 }
 
+// A letter's case is half a change; what has no letter in common is not near.
+TEST(NearestName, IsByLettersThenByTheirCase) {
+    EXPECT_EQ(nearest_name("k", {"M", "K", "N"}), "K");
+    EXPECT_EQ(nearest_name("d", {"M", "K", "N"}), "");
+    EXPECT_EQ(nearest_name("int7", {"Int7", "int8"}), "Int7");
+    EXPECT_EQ(nearest_name("xy", {"ab", "xb"}), "xb");
+    EXPECT_EQ(nearest_name("chanels", {"channel", "channels"}), "channels");
+    EXPECT_EQ(nearest_name("abcdefghi", {"abcdefxyz"}), "abcdefxyz");
+    EXPECT_EQ(nearest_name("abcdefghi", {"abcdewxyz"}), "");
+}
+
 }  // namespace
 }  // namespace tilesim::arch::base::config

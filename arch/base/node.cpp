@@ -25,6 +25,11 @@ bool Node::has(std::string_view key) const {
                                             state_->yaml[std::string{key}].IsDefined());
 }
 
+bool Node::offers(std::string_view key) {
+    state_->asked.emplace_back(key);
+    return has(key);
+}
+
 bool Node::describing() const {
     return state_->document->describing;
 }

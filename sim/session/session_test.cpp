@@ -244,5 +244,40 @@ TEST(Session, ASampledRunHasTheEnergyAndTheBanksOfTheWhole) {
                 static_cast<double>(sampled.memory->bytes_written), kRounded);
 }
 
+std::string refusal_of(const std::string& text, const Overrides& overrides = {}) {
+    try {
+        parse_scenario(text, "test.yaml", overrides);
+    } catch (const arch::base::config::ConfigError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(Session, AMemoryUnderADeviceIsAMemory) {
+    const std::string stream = "device: xdna\nworkload: {memory_stream: {requests: 1}}\n";
+    EXPECT_EQ(refusal_of(stream, {{"device.memory", "ddr4_2400"}}), "");
+    EXPECT_EQ(refusal_of(stream, {{"device.memory", "lpddr5x_pim"}}),
+              "--set device.memory: 'lpddr5x_pim' is of kind pim, not memory");
+    EXPECT_THAT(refusal_of(stream, {{"device.memory", "ddr4_2401"}}),
+                testing::AllOf(testing::StartsWith("--set device.memory: unknown device"),
+                               HasSubstr("did you mean 'ddr4_2400'?")));
+}
+
+TEST(Session, KeysThatAreLeftOutAreSuggestedToo) {
+    const std::string text = "device: xdna\nworkload: {memory_stream: {requests: 1}}\n";
+    EXPECT_THAT(refusal_of(text + "mappin: {}\n"), HasSubstr("did you mean 'mapping'?"));
+    EXPECT_THAT(refusal_of(text + "trafic: {}\n"), HasSubstr("did you mean 'traffic'?"));
+    EXPECT_THAT(refusal_of(text + "desing: {}\n"), HasSubstr("did you mean 'design'?"));
+}
+
+TEST(Session, ModelsAreRefusedWhatTheyCannotShow) {
+    EXPECT_THAT(refusal_of("device: lpddr5x_pim\nworkload: {model: opt_125m, prompt: 1}\nrun: "
+                           "{functional: on}\n"),
+                HasSubstr("test.yaml:3:1: run: functional mode needs a gemv"));
+    EXPECT_THAT(refusal_of("device: xdna\nworkload: {model: mixtral_8x7b, batch: 1, sequence: 8}"),
+                HasSubstr("workload.model: a training step has no router and no experts, of which "
+                          "'mixtral_8x7b' has 8"));
+}
+
 }  // namespace
 }  // namespace tilesim::sim::session
