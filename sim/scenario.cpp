@@ -29,21 +29,12 @@ void refuse_other_kinds(const Node& root, const std::string& file) {
     if (root.has("device") || root.has("workload")) {
         return;
     }
-    const auto refuse = [&file](std::string_view what) {
-        throw ConfigError(fmt::format("{}:1:1: {}", file, what));
-    };
-    if (root.has("axes")) {
-        refuse(fmt::format("is a sweep; `tilesim sweep {}` runs it", file));
-    }
+    refuse_sweeps_and_models(root, file);
     if (root.has("kind")) {
-        refuse(
-            fmt::format("is a device; `tilesim describe {0}` lists what it holds, and a "
+        throw ConfigError(
+            fmt::format("{0}:1:1: is a device; `tilesim describe {0}` lists what it holds, and a "
                         "scenario names it: `device: {0}`",
                         file));
-    }
-    if (root.has("layers")) {
-        refuse(
-            fmt::format("is a model; a scenario names it: `workload: {{model: {}, ...}}`", file));
     }
 }
 
@@ -109,6 +100,16 @@ Scenario read_scenario(Document document, const std::string& file, const Overrid
 }
 
 }  // namespace
+
+void refuse_sweeps_and_models(const Node& root, const std::string& file) {
+    if (root.has("axes")) {
+        throw ConfigError(fmt::format("{0}:1:1: is a sweep; `tilesim sweep {0}` runs it", file));
+    }
+    if (root.has("layers")) {
+        throw ConfigError(fmt::format(
+            "{0}:1:1: is a model; a scenario names it: `workload: {{model: {0}, ...}}`", file));
+    }
+}
 
 Scenario load_scenario(const std::string& file, const Overrides& overrides) {
     using namespace workloads::npu;

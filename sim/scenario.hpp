@@ -34,6 +34,9 @@ struct Scenario : workloads::Case {
     std::vector<std::string> overridden;  // keys changed on the command line
 };
 
+// Throws ConfigError, which says what the file is, where it is neither a scenario nor a device.
+void refuse_sweeps_and_models(const arch::base::config::Node& root, const std::string& file);
+
 // `overrides`: what --set changes; keys below `device.` go to the device. A design (.mlir) is a
 // scenario of its own.
 Scenario load_scenario(const std::string& file, const Overrides& overrides);

@@ -383,6 +383,11 @@ workloads::RunResult Session::run_whole(const Case& a_case, workloads::Runner& r
         complain("before the run: " + finding);
     }
     job->run(runner, result);
+    if (a_case.run.functional && !result.functional && !part_) {
+        result.notes.push_back(
+            "run.functional: nothing was compared: this workload has no data, or "
+            "says of none what it must be");
+    }
     return result;
 }
 

@@ -253,6 +253,20 @@ std::string refusal_of(const std::string& text, const Overrides& overrides = {})
     return "";
 }
 
+TEST(Session, AFunctionalRunThatComparesNothingSaysSo) {
+    const auto notes = [](const std::string& workload) {
+        return session::run(parse_scenario("device: xdna\nworkload: " + workload + "\n", "test",
+                                           {{"run.functional", "on"}}))
+            .notes;
+    };
+    const auto says = Contains(HasSubstr("run.functional: nothing was compared"));
+    EXPECT_THAT(notes("{memory_stream: {requests: 1}}"), says);
+    EXPECT_THAT(notes("{core_kernel: {m: 16, k: 16, n: 16, a: int8, b: int8, c: int8}}"), says);
+    EXPECT_THAT(notes("{gemm: {M: 64, K: 64, N: 64, a: int8, b: int8, c: int8}}\nmapping: "
+                      "{output_stationary: {m_ct: 16, k_ct: 16, n_ct: 16}}"),
+                Not(says));
+}
+
 TEST(Session, AMemoryUnderADeviceIsAMemory) {
     const std::string stream = "device: xdna\nworkload: {memory_stream: {requests: 1}}\n";
     EXPECT_EQ(refusal_of(stream, {{"device.memory", "ddr4_2400"}}), "");

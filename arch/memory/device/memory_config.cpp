@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
-#include <cmath>
 #include <initializer_list>
 #include <set>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "arch/base/config.hpp"
 #include "arch/base/quantity.hpp"
@@ -100,25 +99,23 @@ void check_timing(Node& node, const DramTiming& timing) {
     rule(timing.tWTR_S <= timing.tWTR_L, "tWTR_L", "tWTR_S <= tWTR_L");
 }
 
-// A number with a point and a unit, as data sheets have them ("60.75 mA", "1.2 V"), in millionths
-// of volts or amperes.
-void read_electric(Node& node, const char* key, std::string_view unit, std::int64_t scale,
-                   std::int64_t& value, const char* meaning) {
-    constexpr double kMost = 20'000'000;
-    std::string text =
-        fmt::format("{} {}", static_cast<double>(value) / static_cast<double>(scale), unit);
+// As data sheets have them ("60.75 mA", "1.2 V"): `shown` is a unit of theirs.
+void read_electric(Node& node, const char* key, const base::config::Dimension& dimension,
+                   std::string_view shown, std::int64_t& value, const char* meaning) {
+    constexpr std::int64_t kMost = 20'000'000;
+    const base::config::UnitName unit = base::config::known_unit(shown)->unit;
+    std::string text = base::config::format_in_unit(value, unit);
     node.optional(key, text, meaning);
-    double number = -1;
-    const char* const end = text.data() + text.size();
-    const auto [stop, fault] = std::from_chars(text.data(), end, number);
-    const char* const name = std::find_if(stop, end, [](char c) { return c != ' '; });
-    if (fault != std::errc{} || std::string_view(name, end) != unit || !(number >= 0) ||
-        number * static_cast<double>(scale) > kMost) {
-        node.error(key, fmt::format("must be 0 to {} {}, with the unit like '1.5 {}', got '{}'",
-                                    kMost / static_cast<double>(scale), unit, unit, text));
-        return;
+    const auto parsed = base::config::parse_quantity(text, dimension);
+    const auto* count = std::get_if<std::int64_t>(&parsed);
+    if (count == nullptr) {
+        node.error(key, std::get<std::string>(parsed));
+    } else if (*count < 0 || *count > kMost) {
+        node.error(key, fmt::format("must be 0 to {}, got {}",
+                                    base::config::format_in_unit(kMost, unit), text));
+    } else {
+        value = *count;
     }
-    value = std::llround(number * static_cast<double>(scale));
 }
 
 struct Current {
@@ -140,9 +137,11 @@ constexpr Current kCurrents[] = {
     {"I6", &Currents::I6, "self refresh, which is not modelled"}};
 
 Node read_currents(Node node, Currents& currents) {
-    read_electric(node, "voltage", "V", 1'000'000, currents.voltage, "of the supply; 0: not given");
+    read_electric(node, "voltage", base::config::kVoltageDimension, "V", currents.voltage,
+                  "of the supply; 0: not given");
     for (const Current& each : kCurrents) {
-        read_electric(node, each.key, "mA", 1000, currents.*each.value, each.meaning);
+        read_electric(node, each.key, base::config::kCurrentDimension, "mA", currents.*each.value,
+                      each.meaning);
     }
     node.done();
     return node;

@@ -78,7 +78,10 @@ TEST(MemoryConfig, CurrentsAreAboveTheirStandbyAndHaveASupply) {
     EXPECT_THAT(standby(", I0: 60 mA, I2N: 45 mA, I3N: 44 mA"),
                 testing::HasSubstr("power.core.I3N: is below"));
     EXPECT_THAT(standby(", I0: 60 A, I2N: 45 mA, I3N: 44 mA"),
-                testing::HasSubstr("must be 0 to 20000 mA, with the unit like '1.5 mA', got"));
+                testing::HasSubstr("power.core.I0: must be 0 to 20000 mA, got 60 A"));
+    EXPECT_THAT(standby(", I0: 60, I2N: 45 V"),
+                testing::AllOf(testing::HasSubstr("I0: needs a unit (uA, mA, A), got '60'"),
+                               testing::HasSubstr("I2N: has the unknown unit 'V'")));
 }
 
 // Two ranks of eight groups of four are 64.
