@@ -259,6 +259,17 @@ TEST(Comments, AreCutAndNothingElseIs) {
     }
 }
 
+TEST(Config, WhereThereIsNoKeyThatIsSaid) {
+    auto document = Document::parse("mapping: {phases: 1}\n", "f.yaml");
+    document.root().child("mapping", "").done();
+    try {
+        document.finish();
+        FAIL();
+    } catch (const ConfigError& error) {
+        EXPECT_STREQ(error.what(), "f.yaml:1:11: mapping.phases: unknown key; there are none here");
+    }
+}
+
 // A letter's case is half a change; what has no letter in common is not near.
 TEST(NearestName, IsByLettersThenByTheirCase) {
     EXPECT_EQ(nearest_name("k", {"M", "K", "N"}), "K");

@@ -150,9 +150,10 @@ void Node::done() {
             const std::string near = nearest_name(key, state_->asked);
             state_->document->report(
                 mark_of(entry.first), state_->path_of(key),
-                near.empty()
-                    ? fmt::format("unknown key; known are {}", fmt::join(state_->asked, ", "))
-                    : fmt::format("unknown key; did you mean '{}'?", near));
+                !near.empty() ? fmt::format("unknown key; did you mean '{}'?", near)
+                : state_->asked.empty()
+                    ? std::string{"unknown key; there are none here"}
+                    : fmt::format("unknown key; known are {}", fmt::join(state_->asked, ", ")));
         }
     }
 }

@@ -194,6 +194,13 @@ TEST(Agents, AreNotAddedByAKeyThatIsSet) {
                 HasSubstr("has no agent 'cpu'"));
 }
 
+TEST(Agents, SayThatTheyAreNotSampled) {
+    const auto result = session::run(parse_scenario(
+        "memory: ddr5_5600\nagents:\n  a: {stream: {requests: 10}}\nrun: {sampled: on}\n",
+        "agents.yaml", {}));
+    EXPECT_THAT(result.notes, testing::Contains(HasSubstr("run.sampled: agents on one memory")));
+}
+
 // 32 GiB.
 TEST(Agents, RequestsStayWithinTheMemory) {
     const auto stream = [](const char* range) {
