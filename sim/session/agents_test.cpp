@@ -194,6 +194,15 @@ TEST(Agents, AreNotAddedByAKeyThatIsSet) {
                 HasSubstr("has no agent 'cpu'"));
 }
 
+TEST(Agents, OneThatComesToNoEndIsDescribedToo) {
+    const auto agents =
+        run("memory: ddr5_5600\nagents:\n  a: {stream: {requests: 10}}\n"
+            "  b: {host: {read: 16 MiB}, repeat: until_all_done}\n");
+    EXPECT_EQ(agents["b"]["runs"], 0);
+    EXPECT_EQ(agents["b"]["device"], "ddr5_5600");
+    EXPECT_EQ(agents["b"]["workload"]["host_loop"]["read_bytes"], 16 << 20);
+}
+
 TEST(Agents, SayThatTheyAreNotSampled) {
     const auto result = session::run(parse_scenario(
         "memory: ddr5_5600\nagents:\n  a: {stream: {requests: 10}}\nrun: {sampled: on}\n",
