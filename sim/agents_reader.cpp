@@ -1,8 +1,10 @@
 #include "sim/agents_reader.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <cstdint>
 #include <variant>
@@ -11,6 +13,7 @@
 #include "arch/amx/amx_config.hpp"
 #include "arch/base/quantity.hpp"
 #include "arch/host/memory_loop.hpp"
+#include "arch/npu/npu_config.hpp"
 #include "arch/pim/pim_config.hpp"
 #include "sim/case_reader.hpp"
 #include "workloads/memory/host_loop/host_loop.hpp"
@@ -18,12 +21,14 @@
 
 namespace tilesim::sim {
 
+using arch::base::config::ConfigError;
 using arch::base::config::Document;
 using arch::base::config::Node;
 
 namespace {
 
 constexpr std::int64_t kForEver = -1;
+constexpr const char* kMemoryName = "memory";
 
 std::int64_t read_repeat(Node& node) {
     std::string repeat = "1";
@@ -64,6 +69,21 @@ std::int64_t read_address(Node& node) {
     return *bytes;
 }
 
+// A name is part of key paths, and of the names of what belongs to the agent.
+void check_name(Node& map, Node& node, const std::string& name) {
+    const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '_' || c == '-';
+    });
+    if (map.describing()) {
+        return;
+    }
+    if (!plain) {
+        node.error("", "an agent's name has letters, digits, '_' and '-'");
+    } else if (name == kMemoryName) {
+        node.error("", "is the name of what the agents share");
+    }
+}
+
 // What an agent's map says but for its device: the problem and how often. `device`: its name.
 void read_agent_keys(Document& document, Node& node, const std::string& file, std::string& device,
                      AgentCase& agent) {
@@ -72,7 +92,12 @@ void read_agent_keys(Document& document, Node& node, const std::string& file, st
     agent.until_all_done = repeat == kForEver;
     agent.repeat = std::max<std::int64_t>(repeat, 1);
     agent.address = read_address(node);
-    if (node.has("host")) {
+    const bool host = node.offers("host"), stream = node.offers("stream");
+    const bool machine = node.has("device") || node.has("workload");
+    if (!node.describing() && int{host} + int{stream} + int{machine} > 1) {
+        node.error("", "must hold exactly one of device (with its workload), stream, host");
+    }
+    if (host) {
         const auto loop = arch::host::read_memory_loop(
             node.child("host", "a processor whose loops go over the memory"));
         agent.a_case.problem = {workloads::memory::host_loop::loop_kind(), loop};
@@ -80,10 +105,10 @@ void read_agent_keys(Document& document, Node& node, const std::string& file, st
             return;
         }
     }
-    if (node.has("stream")) {
-        const auto stream = arch::memory::traffic::read_stream_config(
+    if (stream) {
+        const auto requests = arch::memory::traffic::read_stream_config(
             node.child("stream", "generated requests to the memory"));
-        agent.a_case.problem = {workloads::memory::streams::stream_kind(), stream};
+        agent.a_case.problem = {workloads::memory::streams::stream_kind(), requests};
         if (!node.describing()) {
             return;
         }
@@ -93,8 +118,19 @@ void read_agent_keys(Document& document, Node& node, const std::string& file, st
     agent.a_case.mapping = read_mapping(node);
 }
 
+// With or without banks that compute.
+bool is_memory(const workloads::Device& device) {
+    return !device.has<arch::npu::NpuConfig>() && !device.has<arch::amx::AmxConfig>();
+}
+
 // Why an agent cannot be on this memory; empty: it can.
 std::string clash(const workloads::Device& device, const workloads::Device& memory) {
+    if (is_memory(device) && !device.has<arch::pim::PimConfig>()) {
+        return fmt::format(
+            "'{}' is a memory, and that of all agents is '{}'; requests alone are "
+            "a `stream`, a processor's loop a `host`",
+            device.name, memory.name);
+    }
     const bool computes = device.has<arch::pim::PimConfig>();
     const bool can_compute = memory.has<arch::pim::PimConfig>();
     if (computes && !can_compute) {
@@ -119,7 +155,6 @@ void place_agents(const arch::memory::device::MemoryConfig& memory,
         std::max<std::int64_t>(1, memory.capacity().count() / stripe / count) * stripe;
     for (std::int64_t i = 0; i < count; ++i) {
         AgentCase& agent = agents[static_cast<std::size_t>(i)];
-        agent.room = room;
         agent.address = agent.address == kOwnRange ? i * room : agent.address;
     }
 }
@@ -196,6 +231,28 @@ bool AgentOverrides::holds(std::string_view key) {
            key.substr(dot + 1).starts_with(kDevicePrefix);
 }
 
+void check_agents_of(const Overrides& overrides, const Document& document,
+                     const std::string& file) {
+    std::vector<std::string> names;
+    for (const auto& [key, value] : overrides) {
+        if (!key.starts_with(kAgentsPrefix)) {
+            continue;
+        }
+        if (names.empty()) {
+            names = Document::parse(document.text(), file).root().child("agents", "").keys();
+        }
+        const std::string name = key.substr(
+            kAgentsPrefix.size(), key.find('.', kAgentsPrefix.size()) - kAgentsPrefix.size());
+        if (std::find(names.begin(), names.end(), name) == names.end()) {
+            const std::string near = arch::base::config::nearest_name(name, names);
+            throw ConfigError(
+                fmt::format("--set {}: {} has no agent '{}'{}{}", key, file, name,
+                            names.empty() ? "" : fmt::format("; it has {}", fmt::join(names, ", ")),
+                            near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+        }
+    }
+}
+
 void read_agents(Document& document, Node& root, const std::string& file,
                  const Overrides& for_memory, const AgentOverrides& overrides, Scenario& scenario) {
     std::string memory;
@@ -208,16 +265,24 @@ void read_agents(Document& document, Node& root, const std::string& file,
     for (std::size_t i = 0; i < names.size(); ++i) {
         nodes.push_back(map.child(names[i], "an agent"));
         scenario.agents.emplace_back().name = names[i];
+        check_name(map, nodes[i], names[i]);
         read_agent_keys(document, nodes[i], file, devices[i], scenario.agents[i]);
     }
     if (names.empty()) {
-        root.error("agents", "must name at least one");
+        map.error("", "must name at least one");
     }
-    if (memory.empty()) {
+    if (memory.empty() || names.empty()) {
+        map.done();
         root.done();
         document.finish();
     }
-    load_named_device(root, document, memory, for_memory, scenario.device);
+    load_named_device(root, document, memory, for_memory, scenario.device, kMemoryName);
+    if (!is_memory(scenario.device)) {
+        root.error(kMemoryName, fmt::format("'{}' is no memory, nor one whose banks compute; an "
+                                            "agent has it as its device",
+                                            memory));
+        document.finish();
+    }
     place_agents(scenario.device.memory, scenario.agents);
     std::size_t computing = 0;
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -237,6 +302,13 @@ void read_agents(Document& document, Node& root, const std::string& file,
     map.done();
     root.done();
     document.finish();
+    for (const AgentCase& agent : scenario.agents) {
+        using arch::memory::traffic::StreamConfig;
+        if (const auto* stream = agent.a_case.problem.find<StreamConfig>()) {
+            check_range(document, fmt::format("{}{}.stream", kAgentsPrefix, agent.name), *stream,
+                        scenario.device.memory);
+        }
+    }
 }
 
 void describe_agents(Document& document, Node& root) {

@@ -21,6 +21,10 @@ struct AgentOverrides {
     static bool holds(std::string_view key);
 };
 
+// Throws ConfigError where a key set is of an agent that the file does not have.
+void check_agents_of(const Overrides& overrides, const arch::base::config::Document& document,
+                     const std::string& file);
+
 // The root's keys where there are agents instead of a device and its workload. `for_memory`:
 // overrides of the memory's device, without their prefix.
 void read_agents(arch::base::config::Document& document, arch::base::config::Node& root,

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "arch/base/quantity.hpp"
 #include "workloads/catalogue/catalogue.hpp"
 
 namespace tilesim::sim {
@@ -72,7 +73,7 @@ workloads::Device load_other_device(const std::string& name) {
 workloads::Problem read_problem(Document& document, Node& root, const std::string& file,
                                 std::string& device) {
     for (const ProblemKind* kind : catalogue::problem_kinds()) {
-        if (kind->at_root() && kind->found(root)) {
+        if (kind->at_root() && root.offers(kind->key()) && kind->found(root)) {
             ProblemSource source{document, root, file, device, load_other_device};
             return kind->read(source);
         }
@@ -81,7 +82,7 @@ workloads::Problem read_problem(Document& document, Node& root, const std::strin
 }
 
 workloads::Mapping read_mapping(Node& root) {
-    if (!root.has("mapping")) {
+    if (!root.offers("mapping")) {
         return {};
     }
     Node node = root.child("mapping", "how the workload runs on the device");
@@ -121,7 +122,8 @@ void read_run(Node node, workloads::RunOptions& run) {
 }
 
 void load_named_device(Node& root, const Document& document, const std::string& name,
-                       const Overrides& overrides, workloads::Device& device) {
+                       const Overrides& overrides, workloads::Device& device,
+                       std::string_view key) {
     try {
         device = catalogue::load_device(name, overrides);
     } catch (const ConfigError& error) {
@@ -129,8 +131,23 @@ void load_named_device(Node& root, const Document& document, const std::string& 
         if (!text.starts_with("unknown device")) {
             throw;
         }
-        root.error("device", text);
+        root.error(key, text);
         document.finish();
+    }
+}
+
+void check_range(const Document& document, const std::string& path,
+                 const arch::memory::traffic::StreamConfig& stream,
+                 const arch::memory::device::MemoryConfig& memory) {
+    using arch::base::config::format_quantity;
+    using arch::base::config::kBytesDimension;
+    // The default is what a memory has of it.
+    if (stream.range > memory.capacity() &&
+        stream.range != arch::memory::traffic::StreamConfig{}.range) {
+        throw ConfigError(document.located(
+            fmt::format("{}.range: must be at most the memory's {}, got {}", path,
+                        format_quantity(memory.capacity().count(), kBytesDimension),
+                        format_quantity(stream.range.count(), kBytesDimension))));
     }
 }
 

@@ -24,10 +24,15 @@ void read_run(arch::base::config::Node node, workloads::RunOptions& run);
 // A device of the scenario's problem beside its own.
 workloads::Device load_other_device(const std::string& name);
 
-// An unknown name is an error at the key `device`, which ends the reading.
+// Throws ConfigError, with its place, where requests go beyond the memory's end; `path` is theirs.
+void check_range(const arch::base::config::Document& document, const std::string& path,
+                 const arch::memory::traffic::StreamConfig& stream,
+                 const arch::memory::device::MemoryConfig& memory);
+
+// An unknown name is an error at the key that gives it, which ends the reading.
 void load_named_device(arch::base::config::Node& root, const arch::base::config::Document& document,
                        const std::string& name, const Overrides& overrides,
-                       workloads::Device& device);
+                       workloads::Device& device, std::string_view key = "device");
 
 // An error at the key it is about where no dataflow runs this problem on this device with this
 // mapping.

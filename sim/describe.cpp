@@ -70,6 +70,9 @@ std::string description(const std::string& device_or_file,
     } else if (device_or_file.find('/') != std::string::npos || device_or_file.ends_with(".yaml")) {
         Document probe = Document::load(device_or_file);
         scenario = is_scenario(probe.root());
+        if (!scenario) {
+            refuse_sweeps_and_models(probe.root(), device_or_file);
+        }
     }
     std::string text;
     if (scenario) {
@@ -86,7 +89,12 @@ std::string description(const std::string& device_or_file,
         }
         return text;
     }
-    const workloads::Device device = workloads::catalogue::load_device(device_or_file, overrides);
+    Overrides own;  // as the table has them, or as a scenario does
+    for (const auto& [key, value] : overrides) {
+        own.emplace_back(key.starts_with(kDevicePrefix) ? key.substr(kDevicePrefix.size()) : key,
+                         value);
+    }
+    const workloads::Device device = workloads::catalogue::load_device(device_or_file, own);
     for (std::size_t i = 0; i < device.documents.size(); ++i) {
         text += table_of(device.documents[i], {}, i > 0);
     }

@@ -29,21 +29,12 @@ void refuse_other_kinds(const Node& root, const std::string& file) {
     if (root.has("device") || root.has("workload")) {
         return;
     }
-    const auto refuse = [&file](std::string_view what) {
-        throw ConfigError(fmt::format("{}:1:1: {}", file, what));
-    };
-    if (root.has("axes")) {
-        refuse(fmt::format("is a sweep; `tilesim sweep {}` runs it", file));
-    }
+    refuse_sweeps_and_models(root, file);
     if (root.has("kind")) {
-        refuse(
-            fmt::format("is a device; `tilesim describe {0}` lists what it holds, and a "
+        throw ConfigError(
+            fmt::format("{0}:1:1: is a device; `tilesim describe {0}` lists what it holds, and a "
                         "scenario names it: `device: {0}`",
                         file));
-    }
-    if (root.has("layers")) {
-        refuse(
-            fmt::format("is a model; a scenario names it: `workload: {{model: {}, ...}}`", file));
     }
 }
 
@@ -51,6 +42,7 @@ Scenario read_scenario(Document document, const std::string& file, const Overrid
     Scenario scenario;
     Overrides for_device;
     AgentOverrides for_agents;
+    check_agents_of(overrides, document, file);
     for (const auto& [key, value] : overrides) {
         scenario.overridden.push_back(key);
         if (key.starts_with(kDevicePrefix)) {
@@ -76,7 +68,7 @@ Scenario read_scenario(Document document, const std::string& file, const Overrid
     }
     scenario.problem = read_problem(document, root, file, device);
     scenario.mapping = read_mapping(root);
-    if (root.has("traffic")) {
+    if (root.offers("traffic")) {
         scenario.traffic = arch::memory::traffic::read_stream_config(
             root.child("traffic", "ordinary requests to the memory beside a gemv in its banks"));
     }
@@ -98,10 +90,26 @@ Scenario read_scenario(Document document, const std::string& file, const Overrid
     }
     check_case(root, scenario);
     document.finish();
+    if (const auto* stream = scenario.problem.find<arch::memory::traffic::StreamConfig>()) {
+        check_range(document, "workload.memory_stream", *stream, scenario.device.memory);
+    }
+    if (scenario.traffic) {
+        check_range(document, "traffic", *scenario.traffic, scenario.device.memory);
+    }
     return scenario;
 }
 
 }  // namespace
+
+void refuse_sweeps_and_models(const Node& root, const std::string& file) {
+    if (root.has("axes")) {
+        throw ConfigError(fmt::format("{0}:1:1: is a sweep; `tilesim sweep {0}` runs it", file));
+    }
+    if (root.has("layers")) {
+        throw ConfigError(fmt::format(
+            "{0}:1:1: is a model; a scenario names it: `workload: {{model: {0}, ...}}`", file));
+    }
+}
 
 Scenario load_scenario(const std::string& file, const Overrides& overrides) {
     using namespace workloads::npu;

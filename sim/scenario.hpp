@@ -25,7 +25,6 @@ struct AgentCase {
     std::int64_t repeat = 1;      // runs
     bool until_all_done = false;  // instead: until those who end of themselves have ended
     std::int64_t address = 0;     // of its 0 in the memory
-    std::int64_t room = 0;        // bytes to the next agent's
 };
 
 struct Scenario : workloads::Case {
@@ -34,6 +33,9 @@ struct Scenario : workloads::Case {
     std::vector<AgentCase> agents;
     std::vector<std::string> overridden;  // keys changed on the command line
 };
+
+// Throws ConfigError, which says what the file is, where it is neither a scenario nor a device.
+void refuse_sweeps_and_models(const arch::base::config::Node& root, const std::string& file);
 
 // `overrides`: what --set changes; keys below `device.` go to the device. A design (.mlir) is a
 // scenario of its own.

@@ -315,5 +315,46 @@ TEST(Sweeps, ChannelsOfAMemoryAreOneKnob) {
     }
 }
 
+// An option that belongs to another changes nothing without it.
+TEST(CommandLine, OptionsOfAnotherAreRefusedWithoutIt) {
+    for (const char* wrong :
+         {"--trace-flows", "--trace-counters", "--trace-time us", "--trace-window '1 us..2 us'",
+          "--vcd-signals core", "--percent 5", "--search 1", "--rows 4"}) {
+        EXPECT_EQ(call("run " + kKernel + " " + wrong).code, 2) << wrong;
+    }
+    const Output rows = shell(kProgram + " validate versal --rows nothing_has_this");
+    EXPECT_EQ(rows.code, 2);
+    EXPECT_NE(rows.text.find("no row of versal has it in its name"), rows.text.npos) << rows.text;
+}
+
+TEST(CommandLine, DescribeSaysWhatAFileIsAndTakesKeysAsItOrAScenarioHasThem) {
+    for (const auto& [file, what] : {std::pair{"/models/opt_125m.yaml", "is a model"},
+                                     std::pair{"/sweeps/pim_banks.yaml", "is a sweep"}}) {
+        const Output output = shell(kProgram + " describe " + kConfigs + file);
+        EXPECT_EQ(output.code, 2);
+        EXPECT_NE(output.text.find(what), output.text.npos) << output.text;
+    }
+    const std::string own = call("describe ddr5_5600 --set 'memory.clock=1 GHz'").text;
+    EXPECT_NE(own.find("1 GHz"), own.npos);
+    EXPECT_EQ(call("describe ddr5_5600 --set 'device.memory.clock=1 GHz'").text, own);
+}
+
+// 4 channels of 8 GiB.
+TEST(CommandLine, RequestsOfATraceBeyondTheMemorySayThatTheyWrap) {
+    const arch::base::TemporaryFolder folder;
+    const std::string trace = folder.path() / "t.csv", scenario = folder.path() / "s.yaml";
+    std::ofstream(scenario) << "device: ddr5_5600\nworkload: {memory_trace: t.csv}\n";
+    for (const auto& [address, wraps] :
+         {std::pair{"0x7ffffffc0", false}, std::pair{"0x7ffffffc1", true}}) {
+        std::ofstream(trace) << "R," << address << ",64\n";
+        const Output output = call("run " + scenario);
+        EXPECT_EQ(output.code, 0);
+        EXPECT_EQ(
+            output.text.find("beyond the memory's 32 GiB: they wrap there") != output.text.npos,
+            wraps)
+            << output.text;
+    }
+}
+
 }  // namespace
 }  // namespace tilesim::validation

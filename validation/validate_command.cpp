@@ -27,6 +27,11 @@ struct ValidateArguments {
 
 int validate(const ValidateArguments& arguments) {
     const SuiteResult result = run_suite(arguments.suite, arguments.jobs, arguments.rows);
+    if (result.rows.empty()) {
+        sim::complain(fmt::format("--rows {}: no row of {} has it in its name", arguments.rows,
+                                  arguments.suite));
+        return sim::kBadInput;
+    }
     sim::print(arguments.format == "json"  ? to_json(result).dump(2) + "\n"
                : arguments.format == "csv" ? to_csv(result)
                                            : to_table(result));

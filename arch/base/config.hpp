@@ -124,6 +124,8 @@ class Node {
     }
 
     bool has(std::string_view key) const;
+    // The same of a key that is read only where it is given: `done` knows it as a key.
+    bool offers(std::string_view key);
     // Of a describing document: there is nothing to read, and no file to look into.
     bool describing() const;
     // The map under `key`; an empty one, whose keys all keep their defaults, when it is not there.

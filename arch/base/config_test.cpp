@@ -259,5 +259,27 @@ TEST(Comments, AreCutAndNothingElseIs) {
     }
 }
 
+TEST(Config, WhereThereIsNoKeyThatIsSaid) {
+    auto document = Document::parse("mapping: {phases: 1}\n", "f.yaml");
+    document.root().child("mapping", "").done();
+    try {
+        document.finish();
+        FAIL();
+    } catch (const ConfigError& error) {
+        EXPECT_STREQ(error.what(), "f.yaml:1:11: mapping.phases: unknown key; there are none here");
+    }
+}
+
+// A letter's case is half a change; what has no letter in common is not near.
+TEST(NearestName, IsByLettersThenByTheirCase) {
+    EXPECT_EQ(nearest_name("k", {"M", "K", "N"}), "K");
+    EXPECT_EQ(nearest_name("d", {"M", "K", "N"}), "");
+    EXPECT_EQ(nearest_name("int7", {"Int7", "int8"}), "Int7");
+    EXPECT_EQ(nearest_name("xy", {"ab", "xb"}), "xb");
+    EXPECT_EQ(nearest_name("chanels", {"channel", "channels"}), "channels");
+    EXPECT_EQ(nearest_name("abcdefghi", {"abcdefxyz"}), "abcdefxyz");
+    EXPECT_EQ(nearest_name("abcdefghi", {"abcdewxyz"}), "");
+}
+
 }  // namespace
 }  // namespace tilesim::arch::base::config

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <numeric>
+#include <cctype>
 
 #include "arch/base/config.hpp"
 
@@ -7,16 +7,25 @@ namespace tilesim::arch::base::config {
 
 namespace {
 
+constexpr std::size_t kChange = 2;
+
+std::size_t cost_of(char a, char b) {
+    const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+    return a == b ? 0 : lower(a) == lower(b) ? kChange / 2 : kChange;
+}
+
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t j = 0; j < row.size(); ++j) {
+        row[j] = j * kChange;
+    }
     for (std::size_t i = 0; i < a.size(); ++i) {
         std::size_t diagonal = row[0];
-        row[0] = i + 1;
+        row[0] = (i + 1) * kChange;
         for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
+            const std::size_t changed = diagonal + cost_of(a[i], b[j]);
             diagonal = row[j + 1];
-            row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
+            row[j + 1] = std::min({changed, row[j] + kChange, diagonal + kChange});
         }
     }
     return row[b.size()];
@@ -26,7 +35,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string nearest_name(std::string_view wrong, const std::vector<std::string>& known) {
     std::string best;
-    std::size_t least = std::max<std::size_t>(2, wrong.size() / 3) + 1;
+    // With no letter in common nothing is near.
+    std::size_t least =
+        std::min(wrong.size(), std::max<std::size_t>(2, wrong.size() / 3) + 1) * kChange;
     for (const std::string& name : known) {
         const std::size_t distance = edit_distance(wrong, name);
         if (distance < least) {

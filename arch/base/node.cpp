@@ -25,6 +25,11 @@ bool Node::has(std::string_view key) const {
                                             state_->yaml[std::string{key}].IsDefined());
 }
 
+bool Node::offers(std::string_view key) {
+    state_->asked.emplace_back(key);
+    return has(key);
+}
+
 bool Node::describing() const {
     return state_->document->describing;
 }
@@ -145,9 +150,10 @@ void Node::done() {
             const std::string near = nearest_name(key, state_->asked);
             state_->document->report(
                 mark_of(entry.first), state_->path_of(key),
-                near.empty()
-                    ? fmt::format("unknown key; known are {}", fmt::join(state_->asked, ", "))
-                    : fmt::format("unknown key; did you mean '{}'?", near));
+                !near.empty() ? fmt::format("unknown key; did you mean '{}'?", near)
+                : state_->asked.empty()
+                    ? std::string{"unknown key; there are none here"}
+                    : fmt::format("unknown key; known are {}", fmt::join(state_->asked, ", ")));
         }
     }
 }

@@ -35,6 +35,9 @@ const Dimension kBandwidthDimension{"B/s",
 const Dimension kThroughputDimension{
     "op/s", {{"op/s", 1}, {"GOPS", 1'000'000'000}, {"TOPS", 1'000'000'000'000}}};
 
+const Dimension kCurrentDimension{"uA", {{"uA", 1}, {"mA", 1000}, {"A", 1'000'000}}};
+const Dimension kVoltageDimension{"uV", {{"uV", 1}, {"mV", 1000}, {"V", 1'000'000}}};
+
 std::vector<std::string> Dimension::names() const {
     std::vector<std::string> result;
     for (const UnitName& unit : units) {
@@ -127,7 +130,8 @@ std::string format_quantity(std::int64_t count, const Dimension& dimension) {
 std::optional<KnownUnit> known_unit(std::string_view name) {
     for (const Dimension* dimension :
          {&kCyclesDimension, &kBytesDimension, &kBytesPerCycleDimension, &kTimeDimension,
-          &kFrequencyDimension, &kBandwidthDimension, &kThroughputDimension}) {
+          &kFrequencyDimension, &kBandwidthDimension, &kThroughputDimension, &kCurrentDimension,
+          &kVoltageDimension}) {
         for (const UnitName& unit : dimension->units) {
             if (unit.name == name) {
                 return KnownUnit{*dimension, unit};

@@ -29,6 +29,8 @@ extern const Dimension kTimeDimension;
 extern const Dimension kFrequencyDimension;
 extern const Dimension kBandwidthDimension;
 extern const Dimension kThroughputDimension;
+extern const Dimension kCurrentDimension;
+extern const Dimension kVoltageDimension;
 
 // The count, or what is wrong with the text ("missing unit; use one of ...").
 std::variant<std::int64_t, std::string> parse_quantity(std::string_view text,

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 #include <systemc>
+#include <utility>
 #include <vector>
 
 namespace tilesim::arch::systemc {
@@ -115,6 +116,40 @@ TEST(Run, AnInterruptAsksAPatientGoalAtOnce) {
     Patient goal{ticker, 1000, 10};
     EXPECT_EQ(run(line, {}, goal), Outcome::Finished);
     EXPECT_EQ(ticker.ran.size(), 13U);  // the last at 60 ns
+}
+
+// Puts two events in front of the ticker's second, as an agent does that starts when it is asked.
+struct Starter final : Goal {
+    explicit Starter(Ticker& t) : ticker(t), bell(t.queue) {}
+    Ticker& ticker;
+    Bell bell;
+    std::vector<base::Femtoseconds> before;  // the time stamps it was asked before
+    bool reached(std::int64_t) override {
+        if (ticker.ran.size() == 1 && std::exchange(waiting, false)) {
+            ticker.queue.at(1_ns, bell);
+            ticker.queue.at(2_ns, bell);
+        }
+        before.push_back(ticker.queue.next_time());
+        return ticker.ran.size() == 3;
+    }
+    bool waiting = true;
+};
+
+TEST(Run, AsksBeforeEveryTimeStampThatWhoIsAskedPutsInFront) {
+    const std::vector<base::Femtoseconds> stamps{0_fs, 1_ns, 2_ns, 5_ns, 10_ns, 15_ns};
+    base::EventQueue queue;
+    base::JointQueue queues;
+    queues.add(queue);
+    Ticker ticker{queue};
+    Starter starter{ticker};
+    EXPECT_EQ(run(queues, {}, starter), Outcome::Finished);
+    EXPECT_EQ(starter.before, stamps);
+    TimeLine line("line");
+    Ticker of_line{line.queue()};
+    Starter asked{of_line};
+    EXPECT_EQ(run(line, {}, asked), Outcome::Finished);
+    asked.before.resize(stamps.size());  // SystemC's end is asked about once more
+    EXPECT_EQ(asked.before, stamps);
 }
 
 // What leaves the models reaches SystemC in time, however patient the goal.

@@ -206,7 +206,7 @@ void TimeLine::execute() {
         if (leave.stamps > 1 && observers_.empty()) {
             unasked_ = queues_.run_stamps(std::min(horizon_, leave.until), leave.stamps) - 1;
         } else {
-            step(next);
+            step(std::min(next, queues_.next_time()));  // who was asked may have put one before it
         }
     }
 }

@@ -24,6 +24,20 @@ bool refuse(const sc_core::sc_module& module, tlm::tlm_generic_payload& payload,
     return false;
 }
 
+bool is_command(const sc_core::sc_module& module, tlm::tlm_generic_payload& payload) {
+    return payload.is_read() || payload.is_write() ||
+           refuse(module, payload, tlm::TLM_COMMAND_ERROR_RESPONSE, "neither a read nor a write");
+}
+
+bool is_inside(const sc_core::sc_module& module, tlm::tlm_generic_payload& payload,
+               base::Bytes size) {
+    const auto capacity = static_cast<std::uint64_t>(size.count());
+    return (payload.get_address() < capacity &&
+            payload.get_data_length() <= capacity - payload.get_address()) ||
+           refuse(module, payload, tlm::TLM_ADDRESS_ERROR_RESPONSE,
+                  fmt::format("the address lies outside its {} B", capacity));
+}
+
 }  // namespace
 
 bool begin_transaction(tlm::tlm_generic_payload& payload) {
@@ -49,10 +63,8 @@ std::string text_of(const tlm::tlm_generic_payload& payload) {
 
 bool accept(const sc_core::sc_module& module, tlm::tlm_generic_payload& payload, base::Bytes size) {
     const std::uint64_t length = payload.get_data_length();
-    const auto capacity = static_cast<std::uint64_t>(size.count());
-    if (!payload.is_read() && !payload.is_write()) {
-        return refuse(module, payload, tlm::TLM_COMMAND_ERROR_RESPONSE,
-                      "neither a read nor a write");
+    if (!is_command(module, payload)) {
+        return false;
     }
     if (payload.get_byte_enable_ptr() != nullptr) {
         return refuse(module, payload, tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE,
@@ -66,11 +78,13 @@ bool accept(const sc_core::sc_module& module, tlm::tlm_generic_payload& payload,
     if (length == 0 || payload.get_data_ptr() == nullptr) {
         return refuse(module, payload, tlm::TLM_BURST_ERROR_RESPONSE, "there are no data");
     }
-    if (payload.get_address() >= capacity || length > capacity - payload.get_address()) {
-        return refuse(module, payload, tlm::TLM_ADDRESS_ERROR_RESPONSE,
-                      fmt::format("the address lies outside its {} B", capacity));
-    }
-    return true;
+    return is_inside(module, payload, size);
+}
+
+bool accept_debug(const sc_core::sc_module& module, tlm::tlm_generic_payload& payload,
+                  base::Bytes size) {
+    const bool has_data = payload.get_data_length() > 0 && payload.get_data_ptr() != nullptr;
+    return has_data && is_command(module, payload) && is_inside(module, payload, size);
 }
 
 }  // namespace tilesim::arch::systemc

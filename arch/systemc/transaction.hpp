@@ -16,6 +16,10 @@ constexpr unsigned kBusBits = 32;  // of every socket: TLM-2.0's default
 // an address beyond `size`. Sets the response status and warns in the name of `module`; true where
 // the payload may go on.
 bool accept(const sc_core::sc_module& module, tlm::tlm_generic_payload& payload, base::Bytes size);
+// The same of a debug access, which has a command, an address and data, or none: whoever asks need
+// not set the payload's other attributes (IEEE 1666, debug transport interface).
+bool accept_debug(const sc_core::sc_module& module, tlm::tlm_generic_payload& payload,
+                  base::Bytes size);
 
 // Notes that a payload is under way in a target; false where it is already: it has begun twice.
 bool begin_transaction(tlm::tlm_generic_payload& payload);

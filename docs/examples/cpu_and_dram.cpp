@@ -44,6 +44,9 @@ int sc_main(int argc, char* argv[]) {
     Parameters parameters(argc, argv);
     const auto device =
         tilesim::workloads::catalogue::load_device("lpddr5x_7500", parameters.take("ddr"));
+    for (const std::string& setting : parameters.left()) {
+        SC_REPORT_ERROR("cpu_and_dram", ("no module has this name: " + setting).c_str());
+    }
     TimeLine time_line("time_line");
     dram::Dram ddr("ddr", time_line, device.memory);
     std::vector<std::unique_ptr<Core>> cores;

@@ -26,21 +26,25 @@ using arch::base::config::ConfigError;
 
 void ManyRuns::add_to(CLI::App& command) {
     processes = std::max(1U, std::thread::hardware_concurrency());
-    command.add_flag("--sensitivity", sensitive,
-                     "vary each number of the device, rank what the time depends on");
+    CLI::Option* const varied =
+        command.add_flag("--sensitivity", sensitive,
+                         "vary each number of the device, rank what the time depends on");
     command.add_option("--percent", percent, "of --sensitivity [10]")
-        ->check(finite_range(0.01, 90));
+        ->check(finite_range(0.01, 90))
+        ->needs(varied);
     // Not CLI11's list: that would take the scenario file for a device too.
-    command.add_option("--devices", devices, "run on each: a,b,c")
-        ->check([](const std::string& names) {
-            return names.empty() ? "must be names with a comma between" : "";
-        });
+    CLI::Option* const on_each =
+        command.add_option("--devices", devices, "run on each: a,b,c")
+            ->check([](const std::string& names) {
+                return names.empty() ? "must be names with a comma between" : "";
+            });
     command.add_option("--rows", rows, "of --devices: rows of A, 1,16,256: who is fastest where");
     command
         .add_option("--search", search,
                     "of --devices: seconds to look for each one's best mapping [5]; 0: the "
                     "scenario's, or the default")
-        ->check(finite_range(0, 1e6));
+        ->check(finite_range(0, 1e6))
+        ->needs(on_each);
     command.add_option("--jobs", processes, "processes of --sensitivity and --devices")
         ->check(CLI::Range(1, 4096));
 }

@@ -36,6 +36,11 @@ bool RunComparison::complete() const {
                        [](const Row& row) { return row.problem.empty(); });
 }
 
+bool RunComparison::any_predicted() const {
+    return std::any_of(rows.begin(), rows.end(),
+                       [](const Row& row) { return row.problem.empty(); });
+}
+
 double RunComparison::mean_error_percent() const {
     double sum = 0;
     std::size_t count = 0;
@@ -89,14 +94,20 @@ std::string to_table(const RunComparison& comparison) {
                 : fmt::format("{:<28} {:>14.3f} not predicted: {}\n", row.name, measured,
                               row.problem);
     }
-    return text + fmt::format("mean error {:.2f} %, worst {:.2f} %\n",
-                              comparison.mean_error_percent(), comparison.worst_error_percent());
+    return !comparison.any_predicted() ? text + "no run could be predicted\n"
+                                       : text + fmt::format("mean error {:.2f} %, worst {:.2f} %\n",
+                                                            comparison.mean_error_percent(),
+                                                            comparison.worst_error_percent());
 }
 
 nlohmann::ordered_json to_json(const RunComparison& comparison) {
     nlohmann::ordered_json json{{"runs", nlohmann::ordered_json::array()},
-                                {"mean_error_percent", comparison.mean_error_percent()},
-                                {"worst_error_percent", comparison.worst_error_percent()}};
+                                {"mean_error_percent", nullptr},
+                                {"worst_error_percent", nullptr}};
+    if (comparison.any_predicted()) {
+        json["mean_error_percent"] = comparison.mean_error_percent();
+        json["worst_error_percent"] = comparison.worst_error_percent();
+    }
     for (const RunComparison::Row& row : comparison.rows) {
         nlohmann::ordered_json entry{{"run", row.name}, {"measured_ns", row.measured_ns}};
         if (row.problem.empty()) {

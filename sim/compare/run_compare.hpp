@@ -25,6 +25,7 @@ struct RunComparison {
     std::vector<Row> rows;
 
     bool complete() const;
+    bool any_predicted() const;
     double mean_error_percent() const;
     double worst_error_percent() const;
 };

@@ -36,6 +36,7 @@ Timing parse_csv(std::istream& in, const std::vector<std::string>& header, std::
                  double scale, const std::string& file) {
     Timing timing;
     const auto device = std::find(header.begin(), header.end(), "device") - header.begin();
+    const auto of_device = static_cast<std::size_t>(device);
     int at = 1;
     for (std::string line; std::getline(in, line);) {
         ++at;
@@ -50,8 +51,14 @@ Timing parse_csv(std::istream& in, const std::vector<std::string>& header, std::
                                           column < fields.size() ? fields[column] : ""));
         }
         timing.runs_ns.push_back(*value * scale);
-        if (static_cast<std::size_t>(device) < fields.size()) {
-            timing.device = fields[static_cast<std::size_t>(device)];
+        if (of_device < fields.size()) {
+            if (timing.runs_ns.size() > 1 && timing.device != fields[of_device]) {
+                throw ConfigError(fmt::format(
+                    "{}:{}:1: device: '{}', but '{}' before it: without keys all lines are "
+                    "repetitions of one run",
+                    file, at, fields[of_device], timing.device));
+            }
+            timing.device = fields[of_device];
         }
     }
     return timing;
@@ -80,12 +87,18 @@ Timing parse_timing(const std::string& text, const std::string& file) {
     std::getline(in, first);
     const std::vector<std::string> header = fields_of(first);
     Timing timing;
-    for (std::size_t i = 0; i < header.size() && timing.runs_ns.empty(); ++i) {
-        const double scale =
-            header[i].starts_with("time_") ? nanoseconds_in(header[i].substr(5)) : 0;
-        if (scale > 0) {
-            timing = parse_csv(in, header, i, scale, file);
-        }
+    const auto scale_of = [](const std::string& name) {
+        return name.starts_with("time_") ? nanoseconds_in(name.substr(5)) : 0;
+    };
+    const auto holds_times = [&](const std::string& name) { return scale_of(name) > 0; };
+    if (std::count_if(header.begin(), header.end(), holds_times) > 1) {
+        throw ConfigError(fmt::format(
+            "{}:1:1: must have exactly one column of time_ns, time_us, time_ms, time_s", file));
+    }
+    const auto column = std::find_if(header.begin(), header.end(), holds_times);
+    if (column != header.end()) {
+        timing = parse_csv(in, header, static_cast<std::size_t>(column - header.begin()),
+                           scale_of(*column), file);
     }
     if (timing.runs_ns.empty()) {
         timing = parse_text(text);

@@ -36,6 +36,11 @@ TEST(TimingFile, BadTimesAreLocated) {
     EXPECT_THAT(message("time_us\n5\nnan\n"), HasSubstr("t.csv:3:1: time_us: must be a time"));
     EXPECT_THAT(message("time_us\n0\n"), HasSubstr("got '0'"));
     EXPECT_THAT(message("a,b\n1,2\n"), HasSubstr("no run times"));
+    EXPECT_THAT(message("time_us,time_ns\n5,5000\n"),
+                HasSubstr("t.csv:1:1: must have exactly one"));
+    EXPECT_EQ(message("time_us,device\n5,xdna\n6,xdna\n"), "");
+    EXPECT_THAT(message("time_us,device\n5,xdna\n6,xdna2\n"),
+                HasSubstr("t.csv:3:1: device: 'xdna2', but 'xdna' before it"));
     EXPECT_THAT(message(""), HasSubstr("no run times"));
 }
 

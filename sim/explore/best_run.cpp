@@ -72,6 +72,12 @@ Job searched(const Job& job, const SearchEffort& effort, BestRun& best) {
 }  // namespace
 
 void check_own_mapping(const Job& base) {
+    if (arch::base::config::Document::parse(base.text, base.file).root().has("agents")) {
+        throw ConfigError(
+            fmt::format("--devices: the agents of {} have devices of their own: set "
+                        "agents.NAME.device",
+                        base.file));
+    }
     const std::string reason = refusal(base);
     if (!reason.empty() && refusal(without_mapping(base)).empty()) {
         throw ConfigError(reason);

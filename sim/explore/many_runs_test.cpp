@@ -98,6 +98,10 @@ TEST(Devices, NamesAndQuestionsThatAreNoneAreRefused) {
     }
     EXPECT_EQ(call("run " + kConfigs + "/scenarios/ddr5_random.yaml --devices xdna --rows 2").code,
               2);
+    const Output agents = arch::base::shell(
+        kProgram + " run " + kConfigs + "/scenarios/agents_npu_and_cpu.yaml --devices xdna 2>&1");
+    EXPECT_EQ(agents.code, 2);
+    EXPECT_NE(agents.text.find("have devices of their own"), agents.text.npos) << agents.text;
 }
 
 TEST(Devices, MemoryIsFastestAtOneRowAndTheArrayAtMany) {

@@ -33,6 +33,10 @@ std::vector<TuneCandidate> tune_space(const Scenario& scenario) {
             append(space, dataflow->candidates(scenario));
         }
     }
+    if (space.empty() && !scenario.agents.empty()) {
+        throw arch::base::config::ConfigError(
+            "tune: of one machine's mapping: agents are swept (agents.NAME.mapping...)");
+    }
     if (space.empty()) {
         throw arch::base::config::ConfigError(
             fmt::format("tune: no mapping to search of a workload of these types and this size on "

@@ -101,6 +101,11 @@ class SweepTest(unittest.TestCase):
         rows = tilesim.sweep(tilesim.load(GEMV), self.AXES, callback=lambda row: False)
         self.assertEqual(len(rows), 1)
 
+    def test_an_axis_is_a_list_of_values(self):
+        for values in (64, "abc"):
+            with self.assertRaisesRegex(TypeError, "axis 'workload.gemv.M' must be a list of values"):
+                tilesim.sweep(tilesim.load(GEMV), {"workload.gemv.M": values})
+
     def test_names_the_point_that_cannot_be(self):
         rows = tilesim.sweep(tilesim.load(GEMV), {"workload.gemv.M": [1024, -1]})
         self.assertEqual([row["status"] for row in rows], ["ok", "invalid"])

@@ -259,6 +259,10 @@ RunResult run_agents(const Scenario& scenario, arch::base::ProbeListener* listen
     workloads::add_not_exercised(
         result, arch::memory::controller::not_exercised(memory, together.memory, lent));
     name_the_slowed(pairs, result);
+    if (scenario.run.sampled) {
+        result.notes.push_back(
+            "run.sampled: agents on one memory have no rounds in common: simulated whole");
+    }
     return result;
 }
 

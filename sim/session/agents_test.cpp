@@ -1,5 +1,6 @@
 #include "sim/session/agents.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,9 +19,9 @@ nlohmann::ordered_json run(const std::string& text) {
     return result.details["agents"];
 }
 
-std::string error_of(const std::string& text) {
+std::string error_of(const std::string& text, const Overrides& overrides = {}) {
     try {
-        parse_scenario(text, "agents.yaml", {});
+        parse_scenario(text, "agents.yaml", overrides);
     } catch (const arch::base::config::ConfigError& error) {
         return error.what();
     }
@@ -149,6 +150,81 @@ TEST(Agents, RefuseWhatCannotBeTogether) {
     EXPECT_THAT(error_of("memory: ddr5_5600\nagents:\n  a: {stream: {}, repeat: often}\n"),
                 HasSubstr("must be 1..1000000 or until_all_done, got 'often'"));
     EXPECT_THAT(error_of("memory: ddr5_5600\nagents:\n  a: {strean: {}}\n"), HasSubstr("strean"));
+}
+
+TEST(Agents, AreAtLeastOneEachOfOneKindByAPlainName) {
+    EXPECT_THAT(error_of("memory: ddr5_5600\nagents: {}\n"),
+                HasSubstr("agents.yaml:2:1: agents: must name at least one"));
+    EXPECT_THAT(error_of("memory: ddr5_5600\nagents: []\n"),
+                HasSubstr("agents: must be a map, got a list"));
+    EXPECT_THAT(error_of("memory: ddr5_5600\nagents:\n  a: {stream: {}, host: {read: 1 MiB}}\n"),
+                HasSubstr("agents.a: must hold exactly one of device (with its workload), stream"));
+    EXPECT_THAT(error_of("memory: ddr5_5600\nagents:\n  a: {stream: {}, device: xdna}\n"),
+                HasSubstr("agents.a: must hold exactly one of"));
+    for (const char* name : {"''", "a.b", "'a b'", "memory"}) {
+        EXPECT_THAT(
+            error_of(fmt::format("memory: ddr5_5600\nagents:\n  {}: {{stream: {{}}}}\n", name)),
+            HasSubstr("agents.yaml:3:3: agents."))
+            << name;
+    }
+}
+
+TEST(Agents, ShareAMemoryAndNothingElse) {
+    const std::string stream = "agents:\n  a: {stream: {requests: 10}}\n";
+    EXPECT_THAT(error_of("memory: xdna\n" + stream),
+                HasSubstr("agents.yaml:1:9: memory: 'xdna' is no memory"));
+    EXPECT_THAT(error_of("memory: nothing\n" + stream),
+                HasSubstr("agents.yaml:1:9: memory: unknown device 'nothing'"));
+    EXPECT_EQ(error_of("memory: lpddr5x_pim\n" + stream), "no error");
+    EXPECT_THAT(error_of("memory: lpddr5x_7500\nagents:\n  a: {device: ddr5_5600, workload: "
+                         "{memory_stream: {}}}\n"),
+                HasSubstr("'ddr5_5600' is a memory, and that of all agents is 'lpddr5x_7500'"));
+}
+
+TEST(Agents, AreNotAddedByAKeyThatIsSet) {
+    const std::string text = "memory: ddr5_5600\nagents:\n  cpu: {stream: {requests: 10}}\n";
+    for (const char* key : {"agents.cpuu.stream.requests", "agents.cpuu.device.npu.clock"}) {
+        EXPECT_THAT(error_of(text, {{key, "4"}}),
+                    HasSubstr(fmt::format("--set {}: agents.yaml has no agent 'cpuu'; it has cpu; "
+                                          "did you mean 'cpu'?",
+                                          key)));
+    }
+    EXPECT_THAT(error_of("device: ddr5_5600\nworkload: {memory_stream: {}}\n",
+                         {{"agents.cpu.stream.requests", "4"}}),
+                HasSubstr("has no agent 'cpu'"));
+}
+
+TEST(Agents, OneThatComesToNoEndIsDescribedToo) {
+    const auto agents =
+        run("memory: ddr5_5600\nagents:\n  a: {stream: {requests: 10}}\n"
+            "  b: {host: {read: 16 MiB}, repeat: until_all_done}\n");
+    EXPECT_EQ(agents["b"]["runs"], 0);
+    EXPECT_EQ(agents["b"]["device"], "ddr5_5600");
+    EXPECT_EQ(agents["b"]["workload"]["host_loop"]["read_bytes"], 16 << 20);
+}
+
+TEST(Agents, SayThatTheyAreNotSampled) {
+    const auto result = session::run(parse_scenario(
+        "memory: ddr5_5600\nagents:\n  a: {stream: {requests: 10}}\nrun: {sampled: on}\n",
+        "agents.yaml", {}));
+    EXPECT_THAT(result.notes, testing::Contains(HasSubstr("run.sampled: agents on one memory")));
+}
+
+// 32 GiB.
+TEST(Agents, RequestsStayWithinTheMemory) {
+    const auto stream = [](const char* range) {
+        return error_of(fmt::format(
+            "memory: ddr5_5600\nagents:\n  a: {{stream: {{range: {}, requests: 1}}}}\n", range));
+    };
+    EXPECT_EQ(stream("32 GiB"), "no error");
+    EXPECT_THAT(stream("33 GiB"), HasSubstr("agents.yaml:3:16: agents.a.stream.range: must be at "
+                                            "most the memory's 32 GiB, got 33 GiB"));
+    const std::string alone = "device: ddr5_5600\nworkload: {memory_stream: {requests: 1, range: ";
+    EXPECT_EQ(error_of(alone + "32 GiB}}\n"), "no error");
+    EXPECT_THAT(error_of(alone + "33 GiB}}\n"), HasSubstr("workload.memory_stream.range: must be"));
+    EXPECT_THAT(error_of("device: lpddr5x_pim\nworkload: {gemv: {M: 64, K: 64}}\nmapping: "
+                         "{pimnast: {}}\ntraffic: {requests: 1, range: 9 GiB}\n"),
+                HasSubstr("traffic.range: must be at most the memory's 8 GiB"));
 }
 
 }  // namespace

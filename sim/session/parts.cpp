@@ -1,5 +1,7 @@
 #include "sim/session/parts.hpp"
 
+#include <fmt/format.h>
+
 #include "arch/memory/device/power.hpp"
 
 namespace tilesim::sim::session {
@@ -78,6 +80,13 @@ void add_energy(const arch::memory::device::MemoryConfig& memory, arch::base::Cy
         total += nanojoules;
     }
     result.energy["total_nj"] = total;
+    if (const auto key = arch::memory::device::missing_refresh_current(memory);
+        key && counts.refreshes > 0) {
+        result.notes.push_back(
+            fmt::format("memory energy: without refreshes, as the device file "
+                        "gives no memory.power.core.{}",
+                        *key));
+    }
 }
 
 }  // namespace tilesim::sim::session

@@ -21,6 +21,9 @@ RunningAgent::RunningAgent(std::size_t index, const AgentCase& a_case, SharedPla
                            arch::base::ProbeListener* listener)
     : index_(index), case_(a_case), shared_(shared), listener_(a_case.name, listener) {
     outcome_.name = a_case.name;
+    // What is known of one that does not come to its end.
+    outcome_.result.device = a_case.a_case.device.name;
+    outcome_.result.workload = a_case.a_case.problem.kind().describe(a_case.a_case.problem);
     origin_ = a_case.start;
     begin_run();
 }

@@ -157,25 +157,35 @@ void extrapolate(const WholeRun& whole, const Plan& plan, arch::base::Femtosecon
     const arch::base::Clock clock{plan.clock};
     result.cycles = clock.cycle_at(whole.time).count();
     result.time_ns = arch::base::ns_of(whole.time);
-    result.memory = whole.memory;
     const double times =
         static_cast<double>(whole.time.count()) / static_cast<double>(reached.count());
+    const auto scaled = [](std::int64_t count, double by) {
+        return std::llround(static_cast<double>(count) * by);
+    };
+    const arch::memory::port::MemoryTotals simulated = *result.memory;
+    result.memory = whole.memory;
+    result.memory->row_open = scaled(simulated.row_open, times);
+    result.memory->any_row_open = scaled(simulated.any_row_open, times);
     for (auto& [component, states] : result.where) {
         for (auto& [state, cycles] : states) {
             cycles *= times;
         }
     }
-    const double rounds = plan.rounds / whole.simulated;
-    const auto scale = [rounds](std::int64_t& count) {
-        count = std::llround(static_cast<double>(count) * rounds);
+    // What the banks do adds up to what the memory does.
+    const auto share = [](std::int64_t all, std::int64_t part) {
+        return part > 0 ? static_cast<double>(all) / static_cast<double>(part) : 1;
     };
+    const double activates = share(whole.memory.activates, simulated.activates);
+    const double reads = share(whole.memory.bytes_read, simulated.bytes_read);
+    const double writes = share(whole.memory.bytes_written, simulated.bytes_written);
     for (auto& channel : result.banks->channels) {
         for (arch::memory::port::BankCounts& bank : channel) {
-            scale(bank.activates);
-            scale(bank.reads);
-            scale(bank.writes);
+            bank.activates = scaled(bank.activates, activates);
+            bank.reads = scaled(bank.reads, reads);
+            bank.writes = scaled(bank.writes, writes);
         }
     }
+    const double rounds = plan.rounds / whole.simulated;
     result.sampled = {plan.rounds, whole.simulated, whole.error_percent, whole.memory_error_percent,
                       simulating_s * (rounds - 1)};
 }
@@ -313,13 +323,15 @@ RunEnd Session::run(const Case& a_case, const Plan& plan, workloads::RunResult& 
     model->add_bank_use(*result.banks);
     result.where = workloads::where_time_went(platform.root());
     result.busy = workloads::busy_shares(platform.root());
+    arch::base::Femtoseconds until = platform.queue().now();
     if (cut) {
-        extrapolate(sampler->whole(), plan, platform.queue().now(), simulating.count(), result);
+        const WholeRun whole = sampler->whole();
+        extrapolate(whole, plan, until, simulating.count(), result);
+        until = whole.time;
     } else {
-        note_end(end, *model, arch::base::Clock{plan.clock}, platform.queue().now(), result);
+        note_end(end, *model, arch::base::Clock{plan.clock}, until, result);
     }
-    add_energy(plan.memory, arch::base::Clock{plan.memory.clock}.cycle_at(platform.queue().now()),
-               result);
+    add_energy(plan.memory, arch::base::Clock{plan.memory.clock}.cycle_at(until), result);
     workloads::set_rates(result, plan.macs, plan.clock);
     workloads::add_not_exercised(result, model->not_exercised());
     workloads::add_not_exercised(
@@ -371,6 +383,11 @@ workloads::RunResult Session::run_whole(const Case& a_case, workloads::Runner& r
         complain("before the run: " + finding);
     }
     job->run(runner, result);
+    if (a_case.run.functional && !result.functional && !part_) {
+        result.notes.push_back(
+            "run.functional: nothing was compared: this workload has no data, or "
+            "says of none what it must be");
+    }
     return result;
 }
 

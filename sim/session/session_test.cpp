@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/scenario.hpp"
 
@@ -201,6 +202,95 @@ TEST(Session, AProductOnAnArrayTakesTheFasterOfTheDataflows) {
     const workloads::RunResult named =
         session::run(parse_scenario(text, "test", {{"mapping", chosen.mapping.dump()}}));
     EXPECT_EQ(named.time_ns, chosen.time_ns);
+}
+
+// What a sampled run says of the memory belongs to the whole of its time: standby, open rows,
+// banks.
+TEST(Session, ASampledRunHasTheEnergyAndTheBanksOfTheWhole) {
+    const auto run = [](const char* sampled) {
+        return session::run(parse_scenario(
+            "device: xdna2\nworkload: {gemm: {M: 4096, K: 512, N: 2048, a: int8, b: int8, c: int8}}"
+            "\nmapping: {output_stationary: {m_ct: 64, k_ct: 64, n_ct: 64, k_mt: 256}}\n",
+            "test", {{"device.memory", "ddr4_2400"}, {"run.sampled", sampled}}));
+    };
+    const workloads::RunResult whole = run("off"), sampled = run("on");
+    ASSERT_TRUE(sampled.sampled.has_value());
+    for (const char* what : {"background_nj", "refresh_nj"}) {
+        const double expected = whole.energy[what];
+        EXPECT_NEAR(static_cast<double>(sampled.energy[what]), expected, 0.05 * expected) << what;
+    }
+    using Totals = arch::memory::port::MemoryTotals;
+    for (const auto& [what, count] :
+         {std::pair{"activate_nj", &Totals::activates}, std::pair{"read_nj", &Totals::bytes_read},
+          std::pair{"write_nj", &Totals::bytes_written}}) {
+        const auto of_one = [what, count](const workloads::RunResult& result) {
+            return static_cast<double>(result.energy[what]) /
+                   static_cast<double>(*result.memory.*count);
+        };
+        EXPECT_NEAR(of_one(sampled), of_one(whole), 1e-3 * of_one(whole)) << what;
+    }
+    std::int64_t reads = 0, writes = 0;
+    for (const auto& channel : sampled.banks->channels) {
+        for (const auto& bank : channel) {
+            reads += bank.reads;
+            writes += bank.writes;
+        }
+    }
+    constexpr std::int64_t kBurst = 64;
+    constexpr double kRounded = 32 * kBurst;  // half a burst a bank
+    EXPECT_NEAR(static_cast<double>(reads * kBurst),
+                static_cast<double>(sampled.memory->bytes_read), kRounded);
+    EXPECT_NEAR(static_cast<double>(writes * kBurst),
+                static_cast<double>(sampled.memory->bytes_written), kRounded);
+}
+
+std::string refusal_of(const std::string& text, const Overrides& overrides = {}) {
+    try {
+        parse_scenario(text, "test.yaml", overrides);
+    } catch (const arch::base::config::ConfigError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(Session, AFunctionalRunThatComparesNothingSaysSo) {
+    const auto notes = [](const std::string& workload) {
+        return session::run(parse_scenario("device: xdna\nworkload: " + workload + "\n", "test",
+                                           {{"run.functional", "on"}}))
+            .notes;
+    };
+    const auto says = Contains(HasSubstr("run.functional: nothing was compared"));
+    EXPECT_THAT(notes("{memory_stream: {requests: 1}}"), says);
+    EXPECT_THAT(notes("{core_kernel: {m: 16, k: 16, n: 16, a: int8, b: int8, c: int8}}"), says);
+    EXPECT_THAT(notes("{gemm: {M: 64, K: 64, N: 64, a: int8, b: int8, c: int8}}\nmapping: "
+                      "{output_stationary: {m_ct: 16, k_ct: 16, n_ct: 16}}"),
+                Not(says));
+}
+
+TEST(Session, AMemoryUnderADeviceIsAMemory) {
+    const std::string stream = "device: xdna\nworkload: {memory_stream: {requests: 1}}\n";
+    EXPECT_EQ(refusal_of(stream, {{"device.memory", "ddr4_2400"}}), "");
+    EXPECT_EQ(refusal_of(stream, {{"device.memory", "lpddr5x_pim"}}),
+              "--set device.memory: 'lpddr5x_pim' is of kind pim, not memory");
+    EXPECT_THAT(refusal_of(stream, {{"device.memory", "ddr4_2401"}}),
+                testing::AllOf(testing::StartsWith("--set device.memory: unknown device"),
+                               HasSubstr("did you mean 'ddr4_2400'?")));
+}
+
+TEST(Session, KeysThatAreLeftOutAreSuggestedToo) {
+    const std::string text = "device: xdna\nworkload: {memory_stream: {requests: 1}}\n";
+    EXPECT_THAT(refusal_of(text + "mappin: {}\n"), HasSubstr("did you mean 'mapping'?"));
+    EXPECT_THAT(refusal_of(text + "trafic: {}\n"), HasSubstr("did you mean 'traffic'?"));
+    EXPECT_THAT(refusal_of(text + "desing: {}\n"), HasSubstr("did you mean 'design'?"));
+}
+
+TEST(Session, ModelsAreRefusedWhatTheyCannotShow) {
+    EXPECT_THAT(refusal_of("device: lpddr5x_pim\nworkload: {model: opt_125m, prompt: 1}\nrun: "
+                           "{functional: on}\n"),
+                HasSubstr("test.yaml:3:1: run: functional mode needs a gemv"));
+    EXPECT_THAT(refusal_of("device: xdna\nworkload: {model: mixtral_8x7b, batch: 1, sequence: 8}"),
+                HasSubstr("workload.model: a training step has no router and no experts, of which "
+                          "'mixtral_8x7b' has 8"));
 }
 
 }  // namespace

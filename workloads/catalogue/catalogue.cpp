@@ -1,5 +1,7 @@
 #include "workloads/catalogue/catalogue.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <string_view>
 #include <utility>
@@ -109,6 +111,8 @@ const Dataflow* dataflow_of(const Case& a_case) {
 
 namespace {
 
+constexpr const char* kMemory = "memory";
+
 // `name` and `kind`, which every device file has.
 const Machine& read_head(Node& root, Device& device) {
     root.required("name", device.name, "the device's name");
@@ -127,8 +131,22 @@ void read_memory(Node& root, Device& device) {
 
 std::string read_memory_name(Node& root) {
     std::string name;
-    root.required("memory", name, "the memory device under it");
+    root.required(kMemory, name, "the memory device under it");
     return name;
+}
+
+// The file that the device names; an unknown one is an error there.
+Document load_memory(Node& root, const Document& device, const std::string& name) {
+    try {
+        return Document::load(device_file(name));
+    } catch (const arch::base::config::ConfigError& error) {
+        if (!std::string_view{error.what()}.starts_with("unknown device")) {
+            throw;
+        }
+        root.error(kMemory, error.what());
+        device.finish();
+        throw;
+    }
 }
 
 void override_values(Document& document, const Overrides& overrides) {
@@ -173,11 +191,15 @@ Device load_device(const std::string& name, const Overrides& overrides) {
     machine.read(root, device);
     root.done();
     document.finish();
-    Document memory = Document::load(device_file(memory_name));
+    Document memory = load_memory(root, document, memory_name);
     override_values(memory, of_memory);
     Node memory_root = memory.root();
     Device file;
-    read_head(memory_root, file);
+    if (const Machine& of_file = read_head(memory_root, file); !of_file.is_memory()) {
+        root.error(kMemory, fmt::format("'{}' is of kind {}, not {}", memory_name, of_file.kind(),
+                                        memory::memory_machine().kind()));
+        document.finish();
+    }
     read_memory(memory_root, device);
     memory_root.done();
     memory.finish();

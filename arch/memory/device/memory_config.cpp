@@ -5,14 +5,15 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
-#include <cmath>
+#include <initializer_list>
 #include <set>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "arch/base/config.hpp"
 #include "arch/base/quantity.hpp"
+#include "arch/memory/device/power.hpp"
 
 namespace tilesim::arch::memory::device {
 
@@ -98,60 +99,112 @@ void check_timing(Node& node, const DramTiming& timing) {
     rule(timing.tWTR_S <= timing.tWTR_L, "tWTR_L", "tWTR_S <= tWTR_L");
 }
 
-// A number with a point and a unit, as data sheets have them ("60.75 mA", "1.2 V"), in millionths
-// of volts or amperes.
-void read_electric(Node& node, const char* key, std::string_view unit, std::int64_t scale,
-                   std::int64_t& value, const char* meaning) {
-    constexpr double kMost = 20'000'000;
-    std::string text =
-        fmt::format("{} {}", static_cast<double>(value) / static_cast<double>(scale), unit);
+// As data sheets have them ("60.75 mA", "1.2 V"): `shown` is a unit of theirs.
+void read_electric(Node& node, const char* key, const base::config::Dimension& dimension,
+                   std::string_view shown, std::int64_t& value, const char* meaning) {
+    constexpr std::int64_t kMost = 20'000'000;
+    const base::config::UnitName unit = base::config::known_unit(shown)->unit;
+    std::string text = base::config::format_in_unit(value, unit);
     node.optional(key, text, meaning);
-    const std::size_t space = text.find(' ');
-    double number = -1;
-    const char* const end = text.data() + std::min(space, text.size());
-    const auto [stop, fault] = std::from_chars(text.data(), end, number);
-    if (fault != std::errc{} || stop != end || space == std::string::npos ||
-        text.substr(space + 1) != unit || !(number >= 0) ||
-        number * static_cast<double>(scale) > kMost) {
-        node.error(key,
-                   fmt::format("must be a number of {} like '1.5 {}', got '{}'", unit, unit, text));
-        return;
+    const auto parsed = base::config::parse_quantity(text, dimension);
+    const auto* count = std::get_if<std::int64_t>(&parsed);
+    if (count == nullptr) {
+        node.error(key, std::get<std::string>(parsed));
+    } else if (*count < 0 || *count > kMost) {
+        node.error(key, fmt::format("must be 0 to {}, got {}",
+                                    base::config::format_in_unit(kMost, unit), text));
+    } else {
+        value = *count;
     }
-    value = std::llround(number * static_cast<double>(scale));
 }
 
-void read_currents(Node node, Currents& currents) {
-    const auto current = [&node](const char* key, std::int64_t& value, const char* meaning) {
-        read_electric(node, key, "mA", 1000, value, meaning);
-    };
-    read_electric(node, "voltage", "V", 1'000'000, currents.voltage, "of the supply; 0: not given");
-    current("I0", currents.I0, "one bank activated and precharged at tRC");
-    current("I2N", currents.I2N, "precharge standby");
-    current("I3N", currents.I3N, "active standby");
-    current("I4R", currents.I4R, "burst reads");
-    current("I4W", currents.I4W, "burst writes");
-    current("I5B", currents.I5B, "refresh of all banks");
-    current("I5C", currents.I5C, "refresh of the same bank of every group");
-    current("I5pb", currents.I5pb, "refresh of single banks, at their interval");
-    current("I2P", currents.I2P, "precharge power-down");
-    current("I3P", currents.I3P, "active power-down");
-    current("I6", currents.I6, "self refresh");
-    if (currents.given() && currents.I0 == 0) {
-        node.error("voltage", "needs I0 beside it");
+struct Current {
+    const char* key;
+    std::int64_t Currents::*value;
+    const char* meaning;
+};
+constexpr Current kCurrents[] = {
+    {"I0", &Currents::I0, "one bank activated and precharged at tRC"},
+    {"I2N", &Currents::I2N, "precharge standby"},
+    {"I3N", &Currents::I3N, "active standby"},
+    {"I4R", &Currents::I4R, "burst reads"},
+    {"I4W", &Currents::I4W, "burst writes"},
+    {"I5B", &Currents::I5B, "refresh of all banks"},
+    {"I5C", &Currents::I5C, "refresh of the same bank of every group"},
+    {"I5pb", &Currents::I5pb, "refresh of a bank, or of a pair of banks, at their interval"},
+    {"I2P", &Currents::I2P, "precharge power-down, which is not modelled"},
+    {"I3P", &Currents::I3P, "active power-down, which is not modelled"},
+    {"I6", &Currents::I6, "self refresh, which is not modelled"}};
+
+Node read_currents(Node node, Currents& currents) {
+    read_electric(node, "voltage", base::config::kVoltageDimension, "V", currents.voltage,
+                  "of the supply; 0: not given");
+    for (const Current& each : kCurrents) {
+        read_electric(node, each.key, base::config::kCurrentDimension, "mA", currents.*each.value,
+                      each.meaning);
     }
     node.done();
+    return node;
 }
 
-PowerConfig read_power(Node node) {
-    PowerConfig power;
+// `needed`: the keys without which some energy would be missing.
+void check_currents(Node& node, const Currents& currents, const MemoryConfig& config,
+                    std::initializer_list<std::string_view> needed) {
+    std::vector<std::string_view> missing;
+    for (const Current& each : kCurrents) {
+        const bool given = currents.*each.value > 0;
+        if (given && !currents.given()) {
+            node.error(each.key, "needs the supply's voltage beside it");
+            return;
+        }
+        if (!given && std::find(needed.begin(), needed.end(), each.key) != needed.end()) {
+            missing.push_back(each.key);
+        }
+    }
+    if (!currents.given()) {
+        return;
+    }
+    if (!missing.empty()) {
+        node.error("voltage", fmt::format("needs {} beside it", fmt::join(missing, ", ")));
+        return;
+    }
+    // Each energy is what a current is above the standby that goes on meanwhile.
+    const CommandEnergy energy = energy_of(currents, config);
+    const auto above = [&node](double energy_of_it, const char* key, const char* standby) {
+        if (energy_of_it < 0) {
+            node.error(key,
+                       fmt::format("is below the standby that goes on meanwhile ({})", standby));
+        }
+    };
+    above(energy.open_mw - energy.closed_mw + energy.each_bank_mw, "I3N", "I2N");
+    above(std::min(energy.activate, energy.precharge), "I0", "I3N, I2N, standby_permille");
+    above(energy.read, "I4R", "I3N");
+    above(energy.write, "I4W", "I3N");
+    above(energy.refresh, "I5B", "I3N");
+    MemoryConfig refreshed = config;  // whose policy is read later
+    for (const char* policy : {"per_bank", "same_bank"}) {
+        refreshed.controller.refresh_policy = policy;
+        above(energy_of(currents, refreshed).refresh_some, partial_refresh_current(refreshed),
+              "I3N, I2N, standby_permille");
+    }
+}
+
+PowerConfig read_power(Node node, const MemoryConfig& of) {
+    MemoryConfig config = of;
+    PowerConfig& power = config.power;
     node.optional("devices", power.devices, {1, 64}, "that make up a rank of a channel");
     node.optional("standby_permille", power.standby_permille, {0, 1000},
                   "of the current of active standby, that does not depend on the open banks");
-    read_currents(node.child("core", "supply of the banks and the interface's logic (VDD)"),
-                  power.core);
-    read_currents(node.child("pump", "supply of the word lines (VPP), where it has its own"),
-                  power.pump);
+    Node core = read_currents(
+        node.child("core", "supply of the banks and the interface's logic (VDD)"), power.core);
+    Node pump = read_currents(
+        node.child("pump", "supply of the word lines (VPP), where it has its own"), power.pump);
     node.done();
+    check_currents(core, power.core, config, {"I0", "I2N", "I3N", "I4R", "I4W"});
+    check_currents(pump, power.pump, config, {"I0"});
+    if (power.pump.given() && !power.core.given()) {
+        pump.error("voltage", "needs the currents of the core's supply beside it");
+    }
     return power;
 }
 
@@ -336,7 +389,8 @@ MemoryConfig read_device(Node& node) {
     read_timing(timing, config.timing);
     read_bank_modes(node, config);
     check_timing(timing, config.timing);
-    config.power = read_power(node.child("power", "currents of a device, for command energy"));
+    config.power =
+        read_power(node.child("power", "currents of a device, for command energy"), config);
     if (config.banks() > static_cast<std::int64_t>(kMaxBanks)) {
         node.error("bank_groups", fmt::format("more than {} banks a channel", kMaxBanks));
     } else {

@@ -48,6 +48,42 @@ TEST(MemoryConfig, ConstraintsThatBelongTogetherAreHeldToIt) {
     }
 }
 
+std::string with_currents(const std::string& core, const std::string& pump = "{}") {
+    return errors_of("{timing: {tRFC_pb: 97 cycle}, power: {core: " + core + ", pump: " + pump +
+                     "}}");
+}
+
+// An energy is what a current is above the standby that goes on meanwhile, and none is negative.
+TEST(MemoryConfig, CurrentsAreAboveTheirStandbyAndHaveASupply) {
+    const auto core = [](const std::string& more) {
+        return with_currents("{voltage: 1.2 V, I0: 60mA, I2N: 38 mA, I3N: 44 mA" + more + "}");
+    };
+    const std::string bursts = ", I4R: 184.5 mA, I4W: 168 mA";
+    EXPECT_EQ(core(bursts), "");
+    EXPECT_EQ(core(bursts + ", I5B: 44 mA"), "");
+    EXPECT_THAT(core(bursts + ", I5B: 43 mA"), testing::HasSubstr("power.core.I5B: is below"));
+    EXPECT_THAT(core(bursts + ", I5C: 43 mA"), testing::HasSubstr("power.core.I5C: is below"));
+    EXPECT_THAT(core(", I4R: 43 mA, I4W: 43 mA"),
+                testing::AllOf(testing::HasSubstr("I4R: is below"), testing::HasSubstr("I4W: is")));
+    EXPECT_THAT(core(""), testing::HasSubstr("power.core.voltage: needs I4R, I4W beside it"));
+    EXPECT_THAT(with_currents("{I0: 60 mA}"),
+                testing::HasSubstr("power.core.I0: needs the supply's voltage beside it"));
+    EXPECT_THAT(with_currents("{}", "{voltage: 2.5 V, I0: 4 mA}"),
+                testing::HasSubstr("power.pump.voltage: needs the currents of the core's supply"));
+    const auto standby = [&bursts](const std::string& three) {
+        return with_currents("{voltage: 1.2 V" + three + bursts + "}");
+    };
+    EXPECT_THAT(standby(", I0: 43 mA, I2N: 38 mA, I3N: 44 mA"),
+                testing::HasSubstr("power.core.I0: is below"));
+    EXPECT_THAT(standby(", I0: 60 mA, I2N: 45 mA, I3N: 44 mA"),
+                testing::HasSubstr("power.core.I3N: is below"));
+    EXPECT_THAT(standby(", I0: 60 A, I2N: 45 mA, I3N: 44 mA"),
+                testing::HasSubstr("power.core.I0: must be 0 to 20000 mA, got 60 A"));
+    EXPECT_THAT(standby(", I0: 60, I2N: 45 V"),
+                testing::AllOf(testing::HasSubstr("I0: needs a unit (uA, mA, A), got '60'"),
+                               testing::HasSubstr("I2N: has the unknown unit 'V'")));
+}
+
 // Two ranks of eight groups of four are 64.
 TEST(MemoryConfig, AChannelHasNoMoreBanksThanASetHolds) {
     const std::string mapping = ", mapping: [column, bank_group, bank, channel, rank, row]}";

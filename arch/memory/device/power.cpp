@@ -29,23 +29,29 @@ struct Supply {
     double one_bank = 0;  // of one open bank
 };
 
-// Of refreshing some banks, which is measured beside precharge standby at the refreshes' interval,
-// or beside active standby.
+bool of_same_banks(const MemoryConfig& config) {
+    return config.controller.refresh_policy == "same_bank";
+}
+
+// Of refreshing some banks: the same of every group, measured beside active standby; or single
+// banks or pairs, measured beside precharge standby at their interval (JESD209-5: IDD5PB at
+// tREFIpb, an eighth of tREFI for sixteen banks, of which two are refreshed together).
 double partial_refresh(const Currents& c, const Supply& s, const MemoryConfig& config,
                        double seconds) {
     const DramTiming& t = config.timing;
     const auto length = static_cast<double>(t.tRFC_pb.count());
-    if (c.I5pb > 0) {
-        const double interval =
-            static_cast<double>(t.tREFI.count()) / static_cast<double>(config.banks_per_rank());
-        const double during =
-            (Supply::amperes(c.I5pb) * interval - s.i2n * (interval - length)) / length;
-        return s.volts * (during - s.one_bank) * length * seconds * kPico;
-    }
-    if (c.I5C > 0) {
+    if (of_same_banks(config) && c.I5C > 0) {
         const double groups = static_cast<double>(config.bank_groups);
         const double standby = s.common + groups * (s.one_bank - s.common);
         return s.volts * (Supply::amperes(c.I5C) - standby) * length * seconds * kPico;
+    }
+    if (!of_same_banks(config) && c.I5pb > 0 && length > 0) {
+        const bool pairs = config.controller.refresh_policy == "bank_pair";
+        const double turns = static_cast<double>(config.banks_per_rank()) / (pairs ? 2 : 1);
+        const double interval = static_cast<double>(t.tREFI.count()) / turns;
+        const double during =
+            (Supply::amperes(c.I5pb) * interval - s.i2n * (interval - length)) / length;
+        return s.volts * (during - s.one_bank) * length * seconds * kPico;
     }
     return 0;
 }
@@ -88,6 +94,20 @@ CommandEnergy energy_of(const Currents& c, const MemoryConfig& config) {
     return energy;
 }
 
+const char* partial_refresh_current(const MemoryConfig& config) {
+    return of_same_banks(config) ? "I5C" : "I5pb";
+}
+
+std::optional<std::string> missing_refresh_current(const MemoryConfig& config) {
+    const Currents& core = config.power.core;
+    if (config.controller.refresh_policy == "all_bank") {
+        return core.I5B > 0 ? std::nullopt : std::optional<std::string>{"I5B"};
+    }
+    return (of_same_banks(config) ? core.I5C : core.I5pb) > 0
+               ? std::nullopt
+               : std::optional<std::string>{partial_refresh_current(config)};
+}
+
 std::optional<EnergyTable> energy_of(const MemoryConfig& config, const CommandCounts& n) {
     if (!config.power.core.given()) {
         return std::nullopt;
@@ -103,13 +123,16 @@ std::optional<EnergyTable> energy_of(const MemoryConfig& config, const CommandCo
     const double background = (one.closed_mw * (time - n.any_row_open) +
                                one.open_mw * n.any_row_open + one.each_bank_mw * n.row_open) *
                               cycle_ns;
-    return EnergyTable{
-        {"activate", one.activate * n.activates * to_nanojoules},
-        {"precharge", one.precharge * n.activates * to_nanojoules},
-        {"read", one.read * n.reads * to_nanojoules},
-        {"write", one.write * n.writes * to_nanojoules},
-        {"refresh", (all_banks ? one.refresh : one.refresh_some) * n.refreshes * to_nanojoules},
-        {"background", background * to_nanojoules}};
+    EnergyTable table{{"activate", one.activate * n.activates * to_nanojoules},
+                      {"precharge", one.precharge * n.activates * to_nanojoules},
+                      {"read", one.read * n.reads * to_nanojoules},
+                      {"write", one.write * n.writes * to_nanojoules}};
+    if (n.refreshes == 0 || !missing_refresh_current(config)) {
+        table.emplace_back(
+            "refresh", (all_banks ? one.refresh : one.refresh_some) * n.refreshes * to_nanojoules);
+    }
+    table.emplace_back("background", background * to_nanojoules);
+    return table;
 }
 
 }  // namespace tilesim::arch::memory::device

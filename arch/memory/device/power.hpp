@@ -19,7 +19,7 @@ namespace tilesim::arch::memory::device {
 struct CommandEnergy {
     double activate = 0, precharge = 0, read = 0, write = 0;
     double refresh = 0;       // of all banks
-    double refresh_some = 0;  // of a bank, or of the same bank of every group
+    double refresh_some = 0;  // of a bank, a pair, or the same bank of every group
     double closed_mw = 0;     // every row closed
     double open_mw = 0;       // beyond what each open bank takes
     double each_bank_mw = 0;
@@ -36,8 +36,13 @@ struct CommandCounts {
     double cycles = 0;        // CK of the run
 };
 
-// Nanojoules of a whole memory by what took them: activate, precharge, read, write, refresh,
-// background.
+// The key of the current that refreshes of some banks take, under the memory's policy.
+const char* partial_refresh_current(const MemoryConfig& config);
+// The key of the current without which the refreshes' energy is not known; nothing where it is.
+std::optional<std::string> missing_refresh_current(const MemoryConfig& config);
+
+// Nanojoules of a whole memory by what took them: activate, precharge, read, write, refresh (where
+// it is known), background.
 using EnergyTable = std::vector<std::pair<std::string, double>>;
 // Nothing where the device file gives no currents.
 std::optional<EnergyTable> energy_of(const MemoryConfig& config, const CommandCounts& counts);

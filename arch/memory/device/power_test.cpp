@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 namespace tilesim::arch::memory::device {
@@ -90,7 +91,8 @@ TEST(Power, BothSuppliesOfARunAddUpInEveryFigure) {
         EXPECT_NEAR(table->at(i).second, 2 * of_one[i] / 1000, 1e-9) << table->at(i).first;
     }
     config.controller.refresh_policy = "same_bank";
-    EXPECT_NEAR(energy_of(config, counts)->at(4).second, 2 * core.refresh_some / 1000, 1e-9);
+    EXPECT_NEAR(energy_of(config, counts)->at(4).second,
+                2 * energy_of(config.power.core, config).refresh_some / 1000, 1e-9);
 }
 
 TEST(Power, WithoutCurrentsThereIsNoNumber) {
@@ -99,12 +101,15 @@ TEST(Power, WithoutCurrentsThereIsNoNumber) {
     EXPECT_FALSE(energy_of(config, CommandCounts{}).has_value());
 }
 
-// Same-bank refresh is measured beside active standby of a bank a group.
+// Same-bank refresh is measured beside active standby of a bank a group, refresh of single banks or
+// pairs beside precharge standby at their interval, of which sixteen banks have sixteen or eight.
 TEST(Power, RefreshOfSomeBanksIsAboveTheStandbyItWasMeasuredBeside) {
     MemoryConfig config = ddr4();
     config.timing.tRFC_pb = base::Cycles{97};
     config.timing.tREFI = base::Cycles{9363};
+    config.controller.refresh_policy = "same_bank";
     config.power.core.I5C = 77'000;
+    config.power.core.I5pb = 52'000;
     const double tck = 1 / 1.200480192;
     EXPECT_NEAR(energy_of(config.power.core, config).refresh_some, 1.2 * (77 - 44) * 97 * tck,
                 1e-6);
@@ -112,11 +117,29 @@ TEST(Power, RefreshOfSomeBanksIsAboveTheStandbyItWasMeasuredBeside) {
     EXPECT_NEAR(energy_of(config.power.core, config).refresh_some,
                 1.2 * (77 - (38.25 + 4 * (44 - 38.25) / 16)) * 97 * tck, 1e-6);
     config.power.standby_permille = 1000;
-    config.power.core.I5pb = 52'000;
-    const double interval = 9363.0 / 16;
-    const double during = (52 * interval - 38.25 * (interval - 97)) / 97;
-    EXPECT_NEAR(energy_of(config.power.core, config).refresh_some, 1.2 * (during - 44) * 97 * tck,
-                1e-6);
+    for (const auto& [policy, turns] : {std::pair{"per_bank", 16}, std::pair{"bank_pair", 8}}) {
+        config.controller.refresh_policy = policy;
+        const double interval = 9363.0 / turns;
+        const double during = (52 * interval - 38.25 * (interval - 97)) / 97;
+        EXPECT_NEAR(energy_of(config.power.core, config).refresh_some,
+                    1.2 * (during - 44) * 97 * tck, 1e-6)
+            << policy;
+    }
+}
+
+// Where the sheet does not say what the policy's refreshes take, there is no number for them.
+TEST(Power, RefreshesOfUnknownEnergyAreLeftOutAndNamed) {
+    MemoryConfig config = ddr4();
+    const CommandCounts counts{.refreshes = 1, .cycles = 1000};
+    EXPECT_FALSE(missing_refresh_current(config));
+    EXPECT_EQ(energy_of(config, counts)->at(4).first, "refresh");
+    for (const auto& [policy, key] : {std::pair{"all_bank", "I5B"}, std::pair{"bank_pair", "I5pb"},
+                                      std::pair{"same_bank", "I5C"}}) {
+        config.controller.refresh_policy = policy;
+        config.power.core.I5B = 0;
+        EXPECT_EQ(missing_refresh_current(config), key);
+        EXPECT_EQ(energy_of(config, counts)->at(4).first, "background") << policy;
+    }
 }
 
 }  // namespace

@@ -194,7 +194,7 @@ std::uint32_t Npu::read(std::uint64_t address, bool look_only) {
 bool Npu::access(tlm::tlm_generic_payload& payload, bool look_only) {
     constexpr unsigned kWord = sizeof(std::uint32_t);
     const base::Bytes size{std::int64_t{1} << 32};
-    if (!accept(*this, payload, size)) {
+    if (!(look_only ? accept_debug(*this, payload, size) : accept(*this, payload, size))) {
         return false;
     }
     const std::uint64_t address = payload.get_address();

@@ -252,7 +252,7 @@ void Dram::end_request(int id) {
 }
 
 unsigned Dram::transport_dbg(int /*id*/, tlm::tlm_generic_payload& payload) {
-    if (!accept(*this, payload, memory_.config().capacity())) {
+    if (!accept_debug(*this, payload, memory_.config().capacity())) {
         return 0;
     }
     move_bytes(payload);

@@ -154,6 +154,34 @@ TEST(Dram, DebugTransportSeesTheSameBytesInNoTime) {
     sc_core::sc_start();
 }
 
+// As a payload comes out of its constructor, or as a timed access has left it.
+TEST(Dram, DebugTransportAsksForNoMoreThanCommandAddressAndData) {
+    const Warnings warnings;
+    Blocking system([](BlockingInitiator& cpu) {
+        cpu.write(512, 0x1234'5678);
+        std::uint32_t value = 0;
+        tlm::tlm_generic_payload payload;
+        payload.set_read();
+        payload.set_address(512);
+        EXPECT_EQ(cpu.socket->transport_dbg(payload), 0U);
+        payload.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
+        payload.set_data_length(4);
+        EXPECT_EQ(cpu.socket->transport_dbg(payload), 4U);
+        EXPECT_EQ(value, 0x1234'5678U);
+        unsigned char enable = 0;
+        payload.set_byte_enable_ptr(&enable);
+        EXPECT_EQ(cpu.socket->transport_dbg(payload), 4U);
+        EXPECT_TRUE(Warnings::texts().empty());
+        payload.set_address(~std::uint64_t{0});
+        EXPECT_EQ(cpu.socket->transport_dbg(payload), 0U);
+        payload.set_command(tlm::TLM_IGNORE_COMMAND);
+        EXPECT_EQ(cpu.socket->transport_dbg(payload), 0U);
+    });
+    sc_core::sc_start();
+    ASSERT_EQ(Warnings::texts().size(), 2U);
+    EXPECT_NE(Warnings::texts()[0].find("outside"), std::string::npos);
+}
+
 TEST(Dram, GrantsDirectAccessOnlyWhereItIsAskedTo) {
     TimeLine line("line");
     Dram timed("timed", line, config());

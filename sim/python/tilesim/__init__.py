@@ -173,6 +173,9 @@ def sweep(scenario: Scenario, axes: Mapping[str, Sequence[Value]],
     and its error. callback: called with each row as soon as it and all before it are there; False
     ends the sweep. jobs: processes to run in.
     """
+    for key, values in axes.items():
+        if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+            raise TypeError(f"sweep: axis '{key}' must be a list of values, got {values!r}")
     points = [dict(zip(axes, values)) for values in itertools.product(*axes.values())]
     if jobs == 1:
         return _collect((_run_point(scenario, point) for point in points), callback)

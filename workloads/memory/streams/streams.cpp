@@ -6,6 +6,7 @@
 
 #include "arch/base/clock.hpp"
 #include "arch/base/limit.hpp"
+#include "arch/base/quantity.hpp"
 #include "arch/memory/traffic/stream_driver.hpp"
 #include "workloads/attribution.hpp"
 #include "workloads/paths.hpp"
@@ -92,6 +93,13 @@ class StreamJob final : public Job {
         };
         plan.collect = [&](RunEnd) { result.stream = model->driver().result(); };
         runner.run(case_, plan, result);
+        const std::int64_t room = memory.capacity().count();
+        if (result.memory && result.memory->end > room) {
+            using namespace arch::base::config;
+            result.notes.push_back(
+                fmt::format("addresses go up to {:#x}, beyond the memory's {}: they wrap there",
+                            result.memory->end - 1, format_quantity(room, kBytesDimension)));
+        }
         add_not_exercised(result, case_.device.paths([](const std::string& path) {
             return !path.starts_with("memory.") && path != "name" && path != "kind" &&
                    path != "memory";

@@ -35,6 +35,11 @@ TrainingWorkload read_training(Node& node) {
         {{"forward", Phase::Forward}, {"backward", Phase::Backward}, {"step", Phase::Step}},
         "forward with the loss, backward, or both and the update of the weights");
     training.model = load_transformer(node, name);
+    if (training.model.experts > 1) {
+        node.error("model", fmt::format("a training step has no router and no experts, of which "
+                                        "'{}' has {}",
+                                        name, training.model.experts));
+    }
     const std::int64_t positions = training.model.positions;
     if (positions > 0 && training.shape.sequence > positions) {
         node.error("sequence", fmt::format("must be 1..{}, the positions '{}' knows; got {}",

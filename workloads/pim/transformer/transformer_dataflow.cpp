@@ -27,6 +27,13 @@ class ModelDataflow final : public Dataflow {
     }
     Mapping read(Node&) const override { return {}; }
     Json describe(const Mapping&) const override { return Json::object(); }
+    std::vector<Refusal> refusals(const Case& a_case) const override {
+        return a_case.run.functional
+                   ? std::vector<Refusal>{{"run",
+                                           "functional mode needs a gemv: a model has no "
+                                           "data of its own"}}
+                   : std::vector<Refusal>{};
+    }
     std::vector<UnfeltKey> unfelt(const Case& a_case) const override {
         const auto& workload = a_case.problem.get<ModelWorkload>();
         UnfeltKeys<Places> places("workload.place.", workload.places);

@@ -252,8 +252,9 @@ TEST(ObjectFifo, ScenariosReplaceWhatTheDesignSays) {
     options.fifos["f"] = {};
     options.fifos["f"].memory = program::TileCoordinate{0, 3};
     EXPECT_EQ(read_npu(body, options).buffers.at(0).tile, (program::TileCoordinate{0, 3}));
-    options.fifos["g"].depth = 2;
-    EXPECT_THAT(error_of(body, options), HasSubstr("no object FIFO is named @g; did you mean @f?"));
+    options.fifos["ff"].depth = 2;
+    EXPECT_THAT(error_of(body, options),
+                HasSubstr("no object FIFO is named @ff; did you mean @f?"));
 }
 
 TEST(ObjectFifo, TheSequenceMeansTheShimsEnd) {
