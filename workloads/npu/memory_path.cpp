@@ -15,7 +15,7 @@ double pieces_of(const Runs& runs, std::int64_t size) {
     // A run begins at `first` and so many times this, as often at each; a piece ends within it
     // where it begins so far before that end.
     const std::int64_t step = std::gcd(std::gcd(runs.next, runs.stride), size);
-    const std::int64_t least = (step - runs.first % step + step - 1) % step + 1;
+    const std::int64_t least = step - runs.first % step;
     const std::int64_t ends = runs.run > least ? (runs.run - 1 - least) / step + 1 : 0;
     return runs.bytes / static_cast<double>(runs.run) *
            (1 + static_cast<double>(ends * step) / whole);
