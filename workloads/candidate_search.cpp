@@ -3,36 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <map>
-#include <string>
+#include <limits>
+#include <utility>
 
 #include "workloads/keys.hpp"
 
 namespace tilesim::workloads {
 
 namespace {
-
-// A mapping as a point: the logarithms of its numbers, and a corner for each of its words.
-class Places {
-  public:
-    std::vector<double> of(const Candidate& candidate) {
-        std::vector<double> place(axes_.size(), 0.0);
-        for (const auto& [key, value] :
-             settings_of("", candidate.mapping.dataflow().describe(candidate.mapping))) {
-            char* end = nullptr;
-            const double number = std::strtod(value.c_str(), &end);
-            const bool is_number = end != value.c_str() && *end == '\0';
-            const std::size_t axis =
-                axes_.try_emplace(is_number ? key : key + "=" + value, axes_.size()).first->second;
-            place.resize(std::max(place.size(), axis + 1), 0.0);
-            place[axis] = is_number ? std::log2(1 + std::abs(number)) : 1.0;
-        }
-        return place;
-    }
-
-  private:
-    std::map<std::string, std::size_t> axes_;
-};
 
 // Axes that only later mappings have are zero for earlier ones.
 double distance_squared(const std::vector<double>& a, const std::vector<double>& b) {
@@ -44,22 +22,48 @@ double distance_squared(const std::vector<double>& a, const std::vector<double>&
     return sum;
 }
 
+double weight_between(const std::vector<double>& a, const std::vector<double>& b) {
+    constexpr double kNear = 0.5;  // half an octave of one number
+    return std::exp(-distance_squared(a, b) / (2 * kNear * kNear));
+}
+
 }  // namespace
 
 CandidateSearch::CandidateSearch(const std::vector<const Candidate*>& candidates, double best_ns) {
-    Places places;
     for (const Candidate* candidate : candidates) {
-        Entry entry;
-        entry.bound_ns = candidate->bound_ns();
-        rule_out(entry, best_ns);
-        if (!entry.open) {
-            entries_.push_back(std::move(entry));
-            continue;
-        }
-        entry.expected = std::log(std::max(1e-3, std::max(candidate->expected_ns, entry.bound_ns)));
-        entry.place = places.of(*candidate);
-        entries_.push_back(std::move(entry));
+        add(*candidate, best_ns);
     }
+}
+
+void CandidateSearch::add(const Candidate& candidate, double best_ns) {
+    Entry entry;
+    entry.bound_ns = candidate.bound_ns();
+    rule_out(entry, best_ns);
+    if (entry.open) {
+        entry.expected = std::log(std::max(1e-3, std::max(candidate.expected_ns, entry.bound_ns)));
+        entry.place = place_of(candidate);
+        for (const std::size_t tried : learnt_) {
+            const double weight = weight_between(entry.place, entries_[tried].place);
+            entry.weight += weight;
+            entry.error += weight * entries_[tried].own_error;
+        }
+    }
+    entries_.push_back(std::move(entry));
+}
+
+std::vector<double> CandidateSearch::place_of(const Candidate& candidate) {
+    std::vector<double> place(axes_.size(), 0.0);
+    for (const auto& [key, value] :
+         settings_of("", candidate.mapping.dataflow().describe(candidate.mapping))) {
+        char* end = nullptr;
+        const double number = std::strtod(value.c_str(), &end);
+        const bool is_number = end != value.c_str() && *end == '\0';
+        const std::size_t axis =
+            axes_.try_emplace(is_number ? key : key + "=" + value, axes_.size()).first->second;
+        place.resize(std::max(place.size(), axis + 1), 0.0);
+        place[axis] = is_number ? std::log2(1 + std::abs(number)) : 1.0;
+    }
+    return place;
 }
 
 void CandidateSearch::rule_out(Entry& entry, double best_ns) {
@@ -69,18 +73,36 @@ void CandidateSearch::rule_out(Entry& entry, double best_ns) {
     }
 }
 
-// What it is expected to take, a little less where nothing like it has been tried.
-double CandidateSearch::score(const Entry& entry) const {
-    constexpr double kPrior = 0.3;     // weight of the mean error of all
-    constexpr double kOptimism = 0.5;  // standard deviations
-    const double mean = tried_ > 0 ? errors_ / tried_ : 0;
-    const double spread =
-        tried_ > 1 ? std::sqrt(std::max(0.0, squares_ / tried_ - mean * mean)) : 0.1;
-    return entry.expected + (entry.error + kPrior * mean) / (entry.weight + kPrior) -
-           kOptimism * spread / std::sqrt(1 + entry.weight);
+double CandidateSearch::mean_error() const {
+    return errors_ / (tried_ + 1);
+}
+
+double CandidateSearch::corrected(const Entry& entry) const {
+    constexpr double kPrior = 0.3;  // weight of the mean error of all
+    return entry.expected + (entry.error + kPrior * mean_error()) / (entry.weight + kPrior);
+}
+
+double CandidateSearch::spread(const Entry& entry) const {
+    // Before any is tried, and believed as much as so many of them.
+    constexpr double kUnknown = 0.04;
+    constexpr double kBelieved = 6;
+    const double mean = mean_error();
+    const double of_all =
+        squares_ - 2 * mean * errors_ + tried_ * mean * mean + kBelieved * kUnknown * kUnknown;
+    return std::sqrt(of_all / (tried_ + kBelieved) / (1 + entry.weight));
 }
 
 std::optional<std::size_t> CandidateSearch::next(double best_ns) {
+    return next(best_ns, std::numeric_limits<double>::infinity());
+}
+
+std::optional<std::size_t> CandidateSearch::next_likely(double best_ns) {
+    constexpr double kDeviations = 2.5;
+    return next(best_ns, kDeviations);
+}
+
+std::optional<std::size_t> CandidateSearch::next(double best_ns, double most_optimism) {
+    constexpr double kOptimism = 1;  // standard deviations less where nothing like it is tried
     std::optional<std::size_t> best;
     double least = 0;
     for (std::size_t i = 0; i < entries_.size(); ++i) {
@@ -89,7 +111,12 @@ std::optional<std::size_t> CandidateSearch::next(double best_ns) {
         if (!entry.open) {
             continue;
         }
-        const double here = score(entry);
+        const double likely = corrected(entry);
+        const double apart = spread(entry);
+        if (best_ns > 0 && likely - most_optimism * apart >= std::log(best_ns)) {
+            continue;
+        }
+        const double here = likely - kOptimism * apart;
         if (!best || here < least) {
             best = i;
             least = here;
@@ -106,20 +133,24 @@ void CandidateSearch::take(std::size_t index) {
 }
 
 void CandidateSearch::learn(std::size_t index, double time_ns) {
-    constexpr double kNear = 0.5;  // half an octave of one number
-    const Entry& tried = entries_[index];
+    Entry& tried = entries_[index];
     const double error = std::log(time_ns) - tried.expected;
     errors_ += error;
     squares_ += error * error;
     ++tried_;
+    tried.own_error = error;
+    learnt_.push_back(index);
     for (Entry& entry : entries_) {
         if (entry.open) {
-            const double weight =
-                std::exp(-distance_squared(entry.place, tried.place) / (2 * kNear * kNear));
+            const double weight = weight_between(entry.place, tried.place);
             entry.weight += weight;
             entry.error += weight * error;
         }
     }
+}
+
+void CandidateSearch::learn_at_least(std::size_t index, double time_ns) {
+    learn(index, std::max(time_ns, std::exp(corrected(entries_[index]))));
 }
 
 std::int64_t CandidateSearch::open() const {

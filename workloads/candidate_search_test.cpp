@@ -22,6 +22,13 @@ class Numbers final : public Dataflow {
 // Mappings whose k_ct goes from 8 to 8 x as many, and what each is bound by.
 class CandidateSearchTest : public testing::Test {
   protected:
+    Candidate expected(double expected_ns, int k_ct) const {
+        Candidate candidate;
+        candidate.mapping = {numbers_, k_ct};
+        candidate.expected_ns = expected_ns;
+        return candidate;
+    }
+
     CandidateSearch search(const std::vector<double>& bounds) {
         std::vector<const Candidate*> list;
         candidates_.reserve(bounds.size());
@@ -63,6 +70,63 @@ TEST_F(CandidateSearchTest, WhatWasSlowerThanExpectedMakesItsLikeComeLater) {
     ASSERT_EQ(alike.next(0), 0U);
     alike.learn(0, 1000);
     EXPECT_GT(alike.next(0).value(), 2U);
+}
+
+// An estimate is believed to be right within a tenth before any has been tried.
+TEST_F(CandidateSearchTest, OneThatIsExpectedToBeMuchSlowerIsNotLikelyButIsNext) {
+    CandidateSearch of_two({});
+    of_two.add(expected(10.9, 8));
+    of_two.add(expected(11.2, 64));
+    EXPECT_EQ(of_two.next_likely(10), 0U);
+    EXPECT_FALSE(of_two.next_likely(10));
+    EXPECT_EQ(of_two.next(10), 1U);
+}
+
+// Tried ones that were as expected make it sharper for all.
+TEST_F(CandidateSearchTest, WhereEstimatesAreRightFewerAreLikely) {
+    CandidateSearch of_many({});
+    for (int i = 0; i < 30; ++i) {
+        of_many.add(expected(10, 8));
+        of_many.take(static_cast<std::size_t>(i));
+        of_many.learn(static_cast<std::size_t>(i), 10);
+    }
+    of_many.add(expected(10.9, 4096));
+    EXPECT_FALSE(of_many.next_likely(10));
+}
+
+// One that is expected to take 20 was stopped at 10: its like are no faster than expected.
+TEST_F(CandidateSearchTest, AStoppedRunSaysNothingWhereMoreWasExpected) {
+    CandidateSearch stopped({});
+    CandidateSearch ended({});
+    for (CandidateSearch* each : {&stopped, &ended}) {
+        each->add(expected(20, 8));
+        each->add(expected(20, 8));
+        each->take(0);
+    }
+    stopped.learn_at_least(0, 10);
+    ended.learn(0, 10);
+    EXPECT_FALSE(stopped.next_likely(10));
+    EXPECT_EQ(ended.next_likely(10), 1U);
+}
+
+TEST_F(CandidateSearchTest, AStoppedRunCountsWhereLessWasExpected) {
+    CandidateSearch alike({});
+    alike.add(expected(10, 8));
+    alike.take(0);
+    alike.learn_at_least(0, 1000);
+    alike.add(expected(10, 8));
+    alike.add(expected(10, 64));
+    EXPECT_EQ(alike.next(0), 2U);
+}
+
+TEST_F(CandidateSearchTest, WhatIsAddedLaterKnowsOfThoseTriedBefore) {
+    CandidateSearch alike({});
+    alike.add(expected(10, 8));
+    alike.take(0);
+    alike.learn(0, 1000);
+    alike.add(expected(10, 8));
+    alike.add(expected(10, 64));
+    EXPECT_EQ(alike.next(0), 2U);
 }
 
 TEST_F(CandidateSearchTest, TheLeastBoundOfTheRestIsWhatIsProven) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,9 +19,11 @@ namespace tilesim::workloads {
 namespace {
 
 constexpr std::size_t kLookedAt = 400;
-constexpr double kTried = 8;
-constexpr double kVariantsTried = 3;
-constexpr double kRivalsTried = 4;
+constexpr double kTried = 10;
+constexpr double kVariantsTried = 4;
+constexpr double kRivalsTried = 6;
+constexpr std::size_t kVariedTwice = 12;
+constexpr std::size_t kSecondVariants = 120;
 constexpr double kOpen = 0.02;  // of what a sampled run takes
 constexpr double kDecided = 2;
 // A product of no more multiply-accumulates is simulated whole: that takes a moment, and sampling
@@ -36,18 +39,14 @@ double expectation(const Candidate& candidate) {
 }
 
 // The most promising `most` of them, the best first.
-std::vector<const Candidate*> promising_of(const std::vector<Candidate>& candidates,
-                                           std::size_t most) {
-    std::vector<const Candidate*> promising;
-    for (const Candidate& candidate : candidates) {
-        promising.push_back(&candidate);
-    }
-    most = std::min(most, promising.size());
-    std::partial_sort(
-        promising.begin(), promising.begin() + static_cast<std::ptrdiff_t>(most), promising.end(),
-        [](const Candidate* a, const Candidate* b) { return expectation(*a) < expectation(*b); });
-    promising.resize(most);
-    return promising;
+std::vector<Candidate> promising_of(std::vector<Candidate> candidates, std::size_t most) {
+    most = std::min(most, candidates.size());
+    std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(most),
+                      candidates.end(), [](const Candidate& a, const Candidate& b) {
+                          return expectation(a) < expectation(b);
+                      });
+    candidates.resize(most);
+    return candidates;
 }
 
 // The fastest of the mappings tried.
@@ -55,11 +54,15 @@ class Trials {
   public:
     // `to_beat_ns`: what another mapping takes; 0: there is none.
     Trials(const Case& a_case, Runner& runner, double to_beat_ns = 0)
-        : case_(a_case), runner_(runner), to_beat_ns_(to_beat_ns), least_ns_(to_beat_ns) {}
+        : case_(a_case),
+          runner_(runner),
+          search_({}),
+          to_beat_ns_(to_beat_ns),
+          least_ns_(to_beat_ns) {}
 
     // How many times as many are tried: a small product takes a moment, and what is not its
     // multiplications (tasks, the first blocks, C's way out), which no estimate knows well, is the
-    // more of it the smaller it is. The fewer, the longer the first one was simulated.
+    // more of it the smaller it is. The fewer, the longer those so far were simulated.
     double times_as_many() const {
         constexpr double kSmallMacs = 1LL << 31;
         constexpr double kMost = 5;
@@ -68,22 +71,29 @@ class Trials {
             return 1;
         }
         const double small = std::clamp(std::sqrt(kSmallMacs / macs()), 1.0, kMost);
-        return std::max(1.0, small / std::max(1.0, first_events_ / kLightEvents));
+        const double each = events_ / std::max(1.0, static_cast<double>(tries_));
+        return std::max(1.0, small / std::max(1.0, each / kLightEvents));
     }
 
-    // Whether one of `most()` of them is faster than all before.
-    bool run(const std::vector<const Candidate*>& candidates,
-             const std::function<std::size_t()>& most) {
+    // Those that are not among them yet are tried, too.
+    void offer(std::vector<Candidate> candidates) {
+        for (Candidate& each : candidates) {
+            if (known_.insert(each.mapping.dataflow().describe(each.mapping).dump()).second) {
+                search_.add(each, least_ns_);
+                offered_.push_back(std::move(each.mapping));
+            }
+        }
+    }
+
+    // Whether one of `most()` more of those offered is faster than all before.
+    bool run(const std::function<std::size_t()>& most) {
         const double before_ns = least_ns_;
-        CandidateSearch search(candidates);
         for (std::size_t i = 0; i < most(); ++i) {
-            const auto next = search.next(least_ns_);
+            const auto next = search_.next_likely(least_ns_);
             if (!next) {
                 break;
             }
-            if (const auto time_ns = try_out(candidates[*next]->mapping)) {
-                search.learn(*next, *time_ns);
-            }
+            try_out(*next);
         }
         return least_ns_ < before_ns;
     }
@@ -151,31 +161,29 @@ class Trials {
         }
     }
 
-    // What it takes, or at least takes.
-    std::optional<double> try_out(const Mapping& mapping) {
+    void try_out(std::size_t index) {
         case_.run.check_host_time();
+        const Mapping& mapping = offered_[index];
         const bool whole = macs() > 0 && macs() <= kWholeMacs;
         const std::optional<RunResult> run = simulated(mapping, !whole);
         if (!run) {
-            return std::nullopt;
+            return;
         }
         ++tries_;
+        events_ += static_cast<double>(run->events);
         if (best_.empty()) {
             best_ = mapping;
         }
         if (run->status == Status::TimeLimit && least_ns_ > 0) {
-            return least_ns_;
+            search_.learn_at_least(index, least_ns_);
         }
         if (run->status != Status::Ok) {
-            return std::nullopt;
+            return;
         }
-        if (tried_.empty()) {
-            first_events_ = static_cast<double>(run->events);
-        }
+        search_.learn(index, run->time_ns);
         const double open = run->sampled ? run->sampled->error_percent / arch::base::kPercent : 0;
         tried_.push_back({mapping, run->time_ns, open * run->time_ns});
         take(mapping, run->time_ns);
-        return run->time_ns;
     }
 
     void note_whole(const Mapping& mapping) {
@@ -194,22 +202,38 @@ class Trials {
 
     const Case& case_;
     Runner& runner_;
+    CandidateSearch search_;
+    std::set<std::string> known_;
+    std::vector<Mapping> offered_;
     Mapping best_;
     double to_beat_ns_;
     double least_ns_;
     std::vector<Trial> tried_;
     std::size_t tries_ = 0;
-    double first_events_ = 0;  // what the first one's simulation took
+    double events_ = 0;  // of all their simulations
 };
+
+// What differs in one key from the fastest so far, and in two where one of them is promising: a
+// larger tile may need a shorter block, another half of the array a buffer more.
+void vary(const Dataflow& dataflow, const Case& a_case, Trials& trials) {
+    std::vector<Candidate> near = dataflow.variants(a_case, trials.best());
+    std::vector<Candidate> further;
+    for (const Candidate& each : promising_of(near, kVariedTwice)) {
+        for (Candidate& second : dataflow.variants(a_case, each.mapping)) {
+            further.push_back(std::move(second));
+        }
+    }
+    trials.offer(std::move(near));
+    trials.offer(promising_of(std::move(further), kSecondVariants));
+}
 
 // A small product may be better off on a part of the array, whose transfers are fewer; that is
 // several steps away, of which the next is taken where the last one helped.
 void climb(const Dataflow& dataflow, const Case& a_case, Trials& trials) {
     const double times = trials.times_as_many();
     for (std::size_t better = rounded(times * times); better > 0; --better) {
-        const std::vector<Candidate> variants = dataflow.variants(a_case, trials.best());
-        if (!trials.run(promising_of(variants, variants.size()),
-                        [&] { return rounded(times * times * kVariantsTried); })) {
+        vary(dataflow, a_case, trials);
+        if (!trials.run([&] { return rounded(times * times * kVariantsTried); })) {
             return;
         }
     }
@@ -219,10 +243,11 @@ void climb(const Dataflow& dataflow, const Case& a_case, Trials& trials) {
 
 Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runner,
                      const std::function<std::string()>& why) {
-    const std::vector<Candidate> candidates = dataflow.candidates(a_case);
+    std::vector<Candidate> candidates = dataflow.candidates(a_case);
     Trials trials(a_case, runner);
-    trials.run(promising_of(candidates, kLookedAt),
-               [&] { return rounded(trials.times_as_many() * kTried); });
+    const std::size_t count = candidates.size();
+    trials.offer(promising_of(std::move(candidates), kLookedAt));
+    trials.run([&] { return rounded(trials.times_as_many() * kTried); });
     if (trials.best().empty()) {
         const std::string reason = why ? why() : "";
         throw arch::base::config::ConfigError(
@@ -234,16 +259,15 @@ Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runne
     return {trials.best(),
             fmt::format("no mapping given: chosen by simulating {} promising ones of {}, see "
                         "`mapping`",
-                        trials.tried(), candidates.size()),
+                        trials.tried(), count),
             trials.least_ns()};
 }
 
 std::optional<Choice> faster_of(const Dataflow& rival, const Choice& choice, const Case& a_case,
                                 Runner& runner) {
-    const std::vector<Candidate> candidates = rival.candidates(a_case);
     Trials trials(a_case, runner, choice.time_ns);
-    if (trials.run(promising_of(candidates, kLookedAt),
-                   [&] { return rounded(trials.times_as_many() * kRivalsTried); })) {
+    trials.offer(promising_of(rival.candidates(a_case), kLookedAt));
+    if (trials.run([&] { return rounded(trials.times_as_many() * kRivalsTried); })) {
         climb(rival, a_case, trials);
     }
     if (!trials.decide(rounded(trials.times_as_many() * kDecided))) {

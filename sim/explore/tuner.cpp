@@ -206,7 +206,7 @@ class Tuner {
                       trial.time_ns, trial.candidate.bound_ns());
             search_->learn(index, trial.time_ns);
         } else if (trial.slower()) {
-            search_->learn(index, slower_ns());
+            search_->learn_at_least(index, slower_ns());
         }
     }
 

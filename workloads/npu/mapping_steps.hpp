@@ -34,9 +34,10 @@ inline std::int64_t most_tile(std::int64_t extent, std::int64_t cores, std::int6
 
 inline constexpr std::int64_t kFineStep = 8;  // a multiple of every type's mmul block
 
-// The least tile, in fine steps, with which so many cover the extent.
-inline std::int64_t covering_tile(std::int64_t extent, std::int64_t tiles) {
-    return arch::base::ceil_div(arch::base::ceil_div(extent, tiles), kFineStep) * kFineStep;
+// The least tile of whole steps with which so many cover the extent.
+inline std::int64_t covering_tile(std::int64_t extent, std::int64_t tiles,
+                                  std::int64_t step = kFineStep) {
+    return arch::base::ceil_div(arch::base::ceil_div(extent, tiles), step) * step;
 }
 
 }  // namespace tilesim::workloads::npu

@@ -12,10 +12,20 @@ double pieces_of(const Runs& runs, std::int64_t size) {
     if (runs.run == runs.stride) {  // no gap between them
         return runs.bytes / whole;
     }
-    // A run begins at a multiple of this, as often at each.
-    const std::int64_t step = std::gcd(std::gcd(runs.run, runs.stride), size);
+    // A run begins at `first` and so many times this, as often at each; a piece ends within it
+    // where it begins so far before that end.
+    const std::int64_t step = std::gcd(std::gcd(runs.next, runs.stride), size);
+    const std::int64_t least = step - runs.first % step;
+    const std::int64_t ends = runs.run > least ? (runs.run - 1 - least) / step + 1 : 0;
     return runs.bytes / static_cast<double>(runs.run) *
-           static_cast<double>(runs.run + size - step) / whole;
+           (1 + static_cast<double>(ends * step) / whole);
+}
+
+Runs of_column(Runs runs, std::int64_t column, std::int64_t columns) {
+    runs.bytes /= static_cast<double>(columns);
+    runs.first = column * runs.run;
+    runs.next = columns * runs.run;
+    return runs;
 }
 
 double MemoryPath::fabric_ns(const arch::npu::ShimConfig& shim, const std::vector<Runs>& runs,

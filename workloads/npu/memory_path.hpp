@@ -21,10 +21,16 @@ struct Runs {
     double bytes = 0;  // of all of them
     std::int64_t run = 1;
     std::int64_t stride = 1;
+    // Where the first of them begin; by default one after the other, anywhere along a stride.
+    std::int64_t first = 0;
+    std::int64_t next = run;
 };
 
 // Aligned pieces of `size` bytes that the runs touch, on average over where they begin.
 double pieces_of(const Runs& runs, std::int64_t size);
+
+// A column's share of runs of all columns that lie beside each other along a row, in their order.
+Runs of_column(Runs runs, std::int64_t column, std::int64_t columns);
 
 struct MemoryPath {
     const arch::memory::device::MemoryConfig& memory;

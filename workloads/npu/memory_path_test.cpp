@@ -18,6 +18,24 @@ TEST(MemoryPath, RunsTouchMorePiecesTheLessAlignedTheyBegin) {
     EXPECT_DOUBLE_EQ(pieces_of({11200, 112, 112}, kBlock), 175);
 }
 
+// Of rows of 768 bytes for eight columns, 96 each: the third column's are from 192 on, in two
+// pieces of 256; the first's are in one.
+TEST(MemoryPath, AColumnsRunsBeginWhereItsPartOfARowDoes) {
+    const Runs rows{76800, 96, 768};
+    const std::int64_t chop = 256;
+    EXPECT_DOUBLE_EQ(pieces_of(of_column(rows, 0, 8), chop), 100);
+    EXPECT_DOUBLE_EQ(pieces_of(of_column(rows, 2, 8), chop), 200);
+    double all = 0;
+    for (std::int64_t column = 0; column < 8; ++column) {
+        all += pieces_of(of_column(rows, column, 8), chop);
+    }
+    EXPECT_DOUBLE_EQ(all, pieces_of(rows, chop));
+    // In a second round they begin 384 further on, which is in the middle of a piece for every
+    // other: of the fourth column's, from 144 and 528 on, none and none are in two.
+    EXPECT_DOUBLE_EQ(pieces_of(of_column({76800, 48, 768}, 3, 8), chop), 200);
+    EXPECT_DOUBLE_EQ(pieces_of(of_column({76800, 48, 768}, 2, 8), chop), 300);
+}
+
 TEST(MemoryPath, TheSlowestOfMemoryLinkBlocksAndPortsBinds) {
     Machine m = load_machine("xdna", "ddr5_5600");
     m.fabric.link_width = arch::base::BytesPerCycle{16};

@@ -1,6 +1,9 @@
 #include "workloads/npu/output_stationary/mapping_search.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
 #include <set>
 
 #include "arch/base/units.hpp"
@@ -21,9 +24,6 @@ using arch::npu::NpuConfig;
 
 namespace {
 
-constexpr std::int64_t kPartStep = 32;  // along K, on a part of the array
-constexpr double kStreamBytes = 4;      // a cycle
-
 TileCandidate evaluated(const SearchContext& at, const OutputStationaryMapping& map) {
     const GemmBounds bounds = bounds_of(at.problem, map, at.config, at.path);
     return {map, bounds, expected_ns(at, map, bounds), least_ns(at, map, bounds)};
@@ -42,12 +42,39 @@ void add_reaches(std::vector<TileCandidate>& candidates, const SearchContext& at
     }
 }
 
+bool on_all_cores(const OutputStationaryMapping& map) {
+    return map.columns == 0 && map.rows == 0;
+}
+
+// Core tiles of a block along K; on a part of the array doubles, and those of blocks that pad
+// nothing.
+std::vector<std::int64_t> blocks_of(const SearchContext& at, const OutputStationaryMapping& map) {
+    const std::int64_t calls = ceil_div(at.problem.k, map.k_ct);
+    std::vector<std::int64_t> blocks;
+    for (const std::int64_t each : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
+        const bool aligned = std::has_single_bit(static_cast<std::uint64_t>(each));
+        if (on_all_cores(map) || aligned || calls % each == 0) {
+            blocks.push_back(each);
+        }
+    }
+    if (!on_all_cores(map) && calls > blocks.back()) {
+        blocks.push_back(calls);
+    }
+    return blocks;
+}
+
+// Tiles of C of a core.
+std::int64_t tiles_of(const SearchContext& at, const OutputStationaryMapping& map) {
+    return ceil_div(at.problem.m, map.m_ct * map.rows_of(at.config)) *
+           ceil_div(at.problem.n, map.n_ct * map.columns_of(at.config));
+}
+
 // Every block length along K, C single- and double-buffered, of one core tile.
 void add_core_tile(std::vector<TileCandidate>& candidates, const SearchContext& at,
                    OutputStationaryMapping map) {
-    for (const std::int64_t c_buffers : {1, 2}) {
-        map.c_buffers = c_buffers;
-        for (const std::int64_t blocks : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
+    const std::int64_t most_c = std::min<std::int64_t>(2, tiles_of(at, map));
+    for (map.c_buffers = 1; map.c_buffers <= most_c; ++map.c_buffers) {
+        for (const std::int64_t blocks : blocks_of(at, map)) {
             map.k_mt = map.k_ct * blocks;
             if (blocks > 1 && map.k_mt >= at.problem.k + map.k_ct) {
                 break;  // padding alone
@@ -63,35 +90,65 @@ void add_core_tile(std::vector<TileCandidate>& candidates, const SearchContext& 
     }
 }
 
-// Rows or columns of C's tiles: by steps, and the least that cover the extent in one round or two,
-// between them too.
-std::set<std::int64_t> sizes_of(std::int64_t extent, std::int64_t cores) {
+// Tiles that cover an extent.
+struct Sizes {
+    std::int64_t extent = 0;
+    std::int64_t cores = 1;          // that share it
+    std::int64_t apart = kTileStep;  // what is tried on all cores
+    std::int64_t most = 0;
+    std::vector<std::int64_t> steps;  // an mmul, and longer ones, which make aligned runs
+};
+
+// The least tiles of whole steps that cover the extent in so many rounds. A part of the array has
+// one round or two, or half as many again, and their doubles.
+std::set<std::int64_t> sizes_of(const Sizes& of, bool all) {
     std::set<std::int64_t> sizes;
-    const std::int64_t most = most_tile(extent, cores, kTileStep);
-    for (std::int64_t size = kTileStep; size <= most; size += kTileStep) {
-        sizes.insert(size);
-    }
-    for (const std::int64_t rounds : {1, 2}) {
-        const std::int64_t size = covering_tile(extent, cores * rounds);
-        if (size <= most) {
-            sizes.insert(size);
+    const auto add = [&](std::int64_t rounds) {
+        for (const std::int64_t step : of.steps) {
+            const std::int64_t size = covering_tile(of.extent, of.cores * rounds, step);
+            if (size <= of.most) {
+                sizes.insert(size);
+            }
         }
+    };
+    if (all) {
+        const std::int64_t largest =
+            std::min(of.most, covering_tile(of.extent, of.cores, kTileStep));
+        for (std::int64_t size = of.apart; size <= largest; size += of.apart) {
+            add(ceil_div(of.extent, of.cores * size));
+        }
+        add(2);
+        return sizes;
+    }
+    for (std::int64_t rounds = 1; rounds * of.cores <= of.extent; rounds *= 2) {
+        add(rounds);
+        add(rounds * 3);
     }
     return sizes;
 }
 
 void add_tiles(std::vector<TileCandidate>& candidates, const SearchContext& at,
-               OutputStationaryMapping map, std::int64_t step_k) {
+               OutputStationaryMapping map, const arch::npu::MultiplyMode& mode) {
     const GemmProblem& problem = at.problem;
     const std::int64_t core_memory = at.config.core.memory.count();
-    const std::set<std::int64_t> all_m = sizes_of(problem.m, map.rows_of(at.config));
-    const std::set<std::int64_t> all_n = sizes_of(problem.n, map.columns_of(at.config));
-    const std::int64_t most_k = most_tile(problem.k, 1, step_k);
+    const bool all = on_all_cores(map);
+    constexpr std::int64_t kMost = 512;
+    constexpr std::int64_t kDeepest = 256;
+    const auto along_runs = [](std::int64_t mmul) {
+        return std::vector<std::int64_t>{mmul, kTileStep, 2 * kTileStep, 4 * kTileStep};
+    };
+    const auto all_m =
+        sizes_of({problem.m, map.rows_of(at.config), kTileStep, kMost, {mode.r, kTileStep}}, all);
+    const auto all_n =
+        sizes_of({problem.n, map.columns_of(at.config), kTileStep, kMost, along_runs(mode.t)}, all);
+    const std::int64_t deepest = std::min(kDeepest, covering_tile(problem.k, 1, kTileStep));
+    const auto all_k = sizes_of({problem.k, 1, mode.s, deepest, along_runs(mode.s)}, all);
     for (const std::int64_t m_ct : all_m) {
         map.m_ct = m_ct;
         for (const std::int64_t n_ct : all_n) {
             map.n_ct = n_ct;
-            for (map.k_ct = step_k; map.k_ct <= most_k; map.k_ct += step_k) {
+            for (const std::int64_t k_ct : all_k) {
+                map.k_ct = k_ct;
                 const std::int64_t least =
                     map.a_buffers * map.m_ct * map.k_ct * bytes_of(problem.a) +
                     map.b_buffers * map.k_ct * map.n_ct * bytes_of(problem.b) +
@@ -99,30 +156,20 @@ void add_tiles(std::vector<TileCandidate>& candidates, const SearchContext& at,
                 if (least > core_memory) {
                     break;
                 }
-                const bool whole = map.columns == 0 && map.rows == 0;
-                if (!whole &&
-                    (map.m_ct * map.rows < problem.m || map.n_ct * map.columns < problem.n ||
-                     (map.k_ct % kPartStep != 0 && map.k_ct < most_k))) {
-                    continue;
-                }
                 add_core_tile(candidates, at, map);
             }
         }
     }
 }
 
-// A run as rounds of the whole array, each a tile of C on every core.
-struct Rounds {
-    double m = 0, n = 0, k = 0;  // padded
+// What the command processor does: it starts the transfers of a reach together.
+struct Reaches {
     double count = 0;
-    double calls = 0;        // of a core, a round
-    double work_ns = 0;      // of a core, a round: all it does one after the other
-    double c_leaves_ns = 0;  // a core's C tile, a word a cycle
-    double commands_ns = 0;  // the command processor's, a round: its transfers and their tokens
+    double commands_ns = 0;  // of one: a descriptor and a task a transfer, a token where C leaves
+    double in_flight = 0;
 };
 
-// The transfers of a round: a descriptor and a task each, a token where C leaves.
-double commands_ns(const SearchContext& at, const OutputStationaryMapping& map) {
+Reaches reaches_of(const SearchContext& at, const OutputStationaryMapping& map, double tiles) {
     const GemmView view = view_of(at.problem, map);
     const ArrayShape shape = shape_of(view, at.config);
     const PaddedGemm size = padded(view, at.config);
@@ -134,12 +181,21 @@ double commands_ns(const SearchContext& at, const OutputStationaryMapping& map) 
         transfers += held == 0 ? 0 : std::min(shape.a_streams(column, view.map), blocks);
     }
     const auto& costs = at.config.command_processor;
-    const double cycles =
-        static_cast<double>(transfers) * static_cast<double>(costs.task_cycles().count()) +
-        static_cast<double>(shape.columns * shape.c_out * costs.sync_cycles.count());
-    return cycles / static_cast<double>(reach_steps(view, shape, at.config).tiles) *
-           arch::base::ns_of(arch::base::Cycles{1}, costs.clock);
+    const arch::base::Cycles cycles =
+        transfers * costs.task_cycles() + shape.columns * shape.c_out * costs.sync_cycles;
+    return {tiles / static_cast<double>(reach_steps(view, shape, at.config).tiles),
+            arch::base::ns_of(cycles, costs.clock), static_cast<double>(shape.in_flight)};
 }
+
+// A run as rounds of the whole array, each a tile of C on every core.
+struct Rounds {
+    double m = 0, n = 0, k = 0;  // padded
+    double count = 0;
+    double calls = 0;        // of a core, a round
+    double work_ns = 0;      // of a core, a round: all it does one after the other
+    double c_leaves_ns = 0;  // a core's C tile, on its stream
+    Reaches reaches;
+};
 
 Rounds rounds_of(const SearchContext& at, const OutputStationaryMapping& map,
                  const GemmBounds& bounds) {
@@ -153,17 +209,17 @@ Rounds rounds_of(const SearchContext& at, const OutputStationaryMapping& map,
     rounds.m = padded(at.problem.m, rows);
     rounds.n = padded(at.problem.n, columns);
     rounds.k = padded(at.problem.k, map.k_mt);
-    rounds.count = rounds.m / static_cast<double>(rows) * (rounds.n / static_cast<double>(columns));
+    rounds.count = static_cast<double>(tiles_of(at, map));
     rounds.calls = rounds.k / static_cast<double>(map.k_ct);
     const auto c_bytes = static_cast<double>(map.m_ct * map.n_ct * bytes_of(at.problem.c));
-    rounds.c_leaves_ns = c_bytes / kStreamBytes * cycle_ns;
+    rounds.c_leaves_ns = c_bytes / static_cast<double>(at.config.stream.width.count()) * cycle_ns;
     // A call takes and gives two locks; a single C tile leaves before the next one begins.
     constexpr double kLocksOfCall = 4;
     rounds.work_ns = bounds.compute_ns / rounds.count +
                      rounds.calls * kLocksOfCall *
                          static_cast<double>(at.config.core.lock_cycles.count()) * cycle_ns +
                      (map.c_buffers == 1 ? rounds.c_leaves_ns : 0.0);
-    rounds.commands_ns = commands_ns(at, map);
+    rounds.reaches = reaches_of(at, map, rounds.count);
     return rounds;
 }
 
@@ -173,8 +229,9 @@ double least_ns(const SearchContext& at, const OutputStationaryMapping& map,
                 const GemmBounds& bounds) {
     const Rounds rounds = rounds_of(at, map, bounds);
     return ns_of(at.config.command_processor.dispatch) +
-           std::max({rounds.work_ns * rounds.count, rounds.commands_ns * rounds.count,
-                     bounds.stream_ns, bounds.memory_ns});
+           std::max({rounds.work_ns * rounds.count,
+                     rounds.reaches.commands_ns * rounds.reaches.count, bounds.stream_ns,
+                     bounds.memory_ns});
 }
 
 namespace {
@@ -221,20 +278,28 @@ double page_walks(const SearchContext& at, const OutputStationaryMapping& map,
     return walks(runs.a, known) + walks(runs.b_of_columns, known && at.problem.b_column_major);
 }
 
-// What the port of the column takes that reads most: all read B, not all hold rows of A.
+// What the port of the column takes that reads most: all read B, not all hold rows of A, and one's
+// part of a row may begin where it touches more pieces than another's.
 double busiest_port_ns(const SearchContext& at, const OutputStationaryMapping& map,
                        const RoundRuns& runs) {
     const GemmView view = view_of(at.problem, map);
     const ArrayShape shape = shape_of(view, at.config);
-    std::int64_t held = 0;
+    const auto& [along_rows, along_columns] =
+        view.transposed ? std::tie(runs.b, runs.a) : std::tie(runs.a, runs.b);
+    double busiest = 0;
     for (std::int64_t column = 0; column < shape.columns; ++column) {
-        held = std::max(held, shape.rows_of_a(column).count);
+        Runs of_rows = along_rows;
+        of_rows.bytes *=
+            static_cast<double>(shape.rows_of_a(column).count) / static_cast<double>(shape.rows);
+        Runs own = of_column(along_columns, column, shape.columns);
+        if (view.transposed ||
+            at.problem.b_column_major) {  // each column's lie in rows of their own
+            own.first = 0;
+            own.next = own.run;
+        }
+        busiest = std::max(busiest, at.path.fabric_ns(at.config.shim, {of_rows, own}, 1));
     }
-    auto [along_rows, along_columns] =
-        view.transposed ? std::pair{runs.b, runs.a} : std::pair{runs.a, runs.b};
-    along_rows.bytes *= static_cast<double>(held) / static_cast<double>(shape.rows);
-    along_columns.bytes /= static_cast<double>(shape.columns);
-    return at.path.fabric_ns(at.config.shim, {along_rows, along_columns}, 1);
+    return busiest;
 }
 
 // What reads take: DRAM and its answers; fabric; page walks.
@@ -266,9 +331,14 @@ double conflicts_ns(const SearchContext& at, const OutputStationaryMapping& map,
 // row.
 double c_leaves_ns(const SearchContext& at, const OutputStationaryMapping& map,
                    const Rounds& rounds, const RoundRuns& runs) {
-    return std::max(
-        static_cast<double>(map.rows_of(at.config)) * rounds.c_leaves_ns,
-        at.path.fabric_ns(at.config.shim, {runs.c}, map.columns_of(at.config)) / rounds.count);
+    const std::int64_t columns = map.columns_of(at.config);
+    double fabric = at.path.fabric_ns(at.config.shim, {runs.c}, columns);
+    for (std::int64_t column = 0; column < columns; ++column) {
+        fabric = std::max(
+            fabric, at.path.fabric_ns(at.config.shim, {of_column(runs.c, column, columns)}, 1));
+    }
+    return std::max(static_cast<double>(map.rows_of(at.config)) * rounds.c_leaves_ns,
+                    fabric / rounds.count);
 }
 
 }  // namespace
@@ -280,6 +350,20 @@ double least_period_ns(const SearchContext& at, const OutputStationaryMapping& m
                     at.path.dram_ns({runs.a, runs.b, runs.c}) / rounds.count);
 }
 
+namespace {
+
+// The first blocks of A and B, of all that is read.
+double first_blocks(const SearchContext& at, const OutputStationaryMapping& map,
+                    const Rounds& rounds, const RoundRuns& runs) {
+    const GemmView view = view_of(at.problem, map);
+    const double of_a = static_cast<double>(view.transposed ? view.b_block_k : view.a_block_k);
+    const double of_b = static_cast<double>(view.transposed ? view.a_block_k : view.b_block_k);
+    return (runs.a.bytes * of_a + runs.b.bytes * of_b) / (runs.a.bytes + runs.b.bytes) /
+           (rounds.count * rounds.k);
+}
+
+}  // namespace
+
 double expected_ns(const SearchContext& at, const OutputStationaryMapping& map,
                    const GemmBounds& bounds) {
     Rounds rounds = rounds_of(at, map, bounds);
@@ -288,13 +372,19 @@ double expected_ns(const SearchContext& at, const OutputStationaryMapping& map,
     const double reads = reads_ns(at, map, bounds, runs);
     const double work = rounds.work_ns * rounds.count;
     const double c_leaves = c_leaves_ns(at, map, rounds, runs);
-    // The first blocks come before any work, their tasks before them; after the last ones comes
-    // their work, and after that the last C leaves.
-    const double blocks = rounds.count * rounds.k / static_cast<double>(map.k_mt);
-    return ns_of(at.config.command_processor.dispatch) + rounds.commands_ns +
-           std::max({work + reads / blocks, reads + work / blocks,
-                     rounds.commands_ns * rounds.count, bounds.stream_ns,
-                     c_leaves * (rounds.count - 1)}) +
+    // The first blocks have come whole before any work; after the last ones comes their work.
+    const double first = first_blocks(at, map, rounds, runs);
+    const double fed = std::max(reads, bounds.stream_ns);
+    const double moving =
+        std::max({work + fed * first, fed + std::max(work, bounds.stream_ns) * first,
+                  c_leaves * (rounds.count - 1)});
+    // The tasks of a reach come before all it moves, those of the next ones while it does, as far
+    // as they may be ahead; after the last one its last C leaves.
+    const Reaches& reaches = rounds.reaches;
+    const double alone = reaches.commands_ns + moving / reaches.count;
+    const double period =
+        std::max({reaches.commands_ns, moving / reaches.count, alone / reaches.in_flight});
+    return ns_of(at.config.command_processor.dispatch) + alone + (reaches.count - 1) * period +
            c_leaves;
 }
 
@@ -305,16 +395,26 @@ std::vector<TileCandidate> candidates_of(const SearchContext& at) {
     if (mode == nullptr || at.config.memory_rows == 0) {
         return candidates;
     }
-    add_tiles(candidates, at, {}, mode->s);
-    // A part of the array has fewer transfers to start, which is most of a product of one round.
+    add_tiles(candidates, at, {}, *mode);
+    double least_ns = std::numeric_limits<double>::infinity();
+    for (const TileCandidate& each : candidates) {
+        least_ns = std::min(least_ns, each.expected_ns);
+    }
+    // A part of the array has fewer transfers to start, which is most of a small product. One whose
+    // cores at their peak take longer than all of them are expected to take, is none.
     OutputStationaryMapping part;
     const std::int64_t all = ShimColumns::count(at.config);
+    const double peak_ns = at.problem.macs() / static_cast<double>(timing.peak_macs(*mode)) *
+                           arch::base::ns_of(arch::base::Cycles{1}, at.config.clock);
     for (const std::int64_t columns : parts_of(all)) {
         for (const std::int64_t rows : parts_of(at.config.core_rows)) {
-            if (columns < all || rows < at.config.core_rows) {
-                part.columns = columns;
-                part.rows = rows;
-                add_tiles(candidates, at, part, mode->s);
+            part.columns = columns;
+            part.rows = rows;
+            const bool whole = columns == all && rows == at.config.core_rows;
+            if (!whole && ns_of(at.config.command_processor.dispatch) +
+                                  peak_ns / static_cast<double>(columns * rows) <
+                              least_ns) {
+                add_tiles(candidates, at, part, *mode);
             }
         }
     }
@@ -355,10 +455,17 @@ std::vector<OutputStationaryMapping> other_extents(const OutputStationaryMapping
         add(&OutputStationaryMapping::rows, 2 * rows, &OutputStationaryMapping::m_ct,
             mapping.m_ct / 2);
     }
-    for (const std::int64_t k_ct : {mapping.k_ct / 2, 2 * mapping.k_ct}) {
-        OutputStationaryMapping other = mapping;
-        other.k_ct = k_ct;
-        list.push_back(other);
+    // A block has whole tiles.
+    const std::int64_t calls = ceil_div(at.problem.k, mapping.k_ct);
+    for (const std::int64_t k_ct :
+         {mapping.k_ct / 2, 2 * mapping.k_ct, covering_tile(at.problem.k, calls + 1),
+          covering_tile(at.problem.k, std::max<std::int64_t>(1, calls - 1))}) {
+        if (k_ct > 0 && k_ct != mapping.k_ct) {
+            OutputStationaryMapping other = mapping;
+            other.k_ct = k_ct;
+            other.k_mt = ceil_div(mapping.k_mt, k_ct) * k_ct;
+            list.push_back(other);
+        }
     }
     return list;
 }
@@ -387,15 +494,26 @@ std::vector<TileCandidate> variants_of(const SearchContext& at,
     using Map = OutputStationaryMapping;
     add(&Map::a_buffers, {1, 2, 3, 4});
     add(&Map::b_buffers, {1, 2, 3, 4});
-    add(&Map::c_buffers, {1, 2});
-    add(&Map::in_flight, {0, 1, 2, 3});
+    add(&Map::c_buffers, {1, std::min<std::int64_t>(2, tiles_of(at, mapping))});
+    const Reaches reaches = reaches_of(at, mapping, static_cast<double>(tiles_of(at, mapping)));
+    const auto ahead = static_cast<std::int64_t>(std::min(reaches.in_flight, reaches.count));
+    for (const std::int64_t in_flight : {1, 2, 3}) {
+        if (in_flight < ahead) {
+            add(&Map::in_flight, {in_flight});
+        }
+    }
+    if (mapping.in_flight > 0) {
+        add(&Map::in_flight, {0});
+    }
     if (at.config.shim_dma.channels >= 4) {  // a second stream of an operand has its own tasks
         add(&Map::shim_channels, {0, 2});
     }
     OutputStationaryMapping reach = mapping;
     reach.reach =
         mapping.reach == Map::Reach::BlockRow ? Map::Reach::OutputTile : Map::Reach::BlockRow;
-    add_fitting(reach);
+    if (tiles_of(at, mapping) > 1) {
+        add_fitting(reach);
+    }
     for (OutputStationaryMapping other : other_extents(mapping, at)) {
         // A larger tile may leave no room for what the smaller one has beside it.
         if (!add_fitting(other)) {

@@ -1,6 +1,6 @@
-// Which output-stationary mappings there are: every core tile in steps, every block along K and
-// both bufferings of C that fit on all columns and rows of cores; on parts of them, where one round
-// of those does.
+// Which output-stationary mappings there are: every core tile in steps that covers the product or
+// makes aligned runs, every block along K and both bufferings of C that fit on all columns and rows
+// of cores; fewer tiles on those parts of them that could be as fast.
 #pragma once
 
 #include <vector>
@@ -30,7 +30,8 @@ struct TileCandidate {
 std::vector<TileCandidate> candidates_of(const SearchContext& context);
 
 // The mapping with one of its other keys changed: buffers, transfers ahead, tiles between the
-// steps, half the columns or rows (with tiles of twice the size, too); those that fit.
+// steps, half the columns or rows (with tiles of twice the size, too); those that fit and differ in
+// what they do.
 std::vector<TileCandidate> variants_of(const SearchContext& context,
                                        const OutputStationaryMapping& mapping);
 

@@ -96,12 +96,12 @@ TEST(MappingSearch, RowsOfBlocksAreCandidatesWhereTheyAreExpectedToBeFaster) {
     EXPECT_LT(rows, list.size() / 2);
 }
 
-// 288 rows are one round of four times 72, which is no multiple of a step.
+// 288 rows are one round of four times 72 and two of 36, which are no multiples of a step.
 TEST(MappingSearch, TilesThatCoverTheProductInOneRoundOrTwoAreCandidates) {
     const auto list = candidates("xdna", gemm(288, 304, 816, DataType::Int8, DataType::Int16));
     EXPECT_TRUE(has(list, 72, 16, 208));
     EXPECT_TRUE(has(list, 72, 16, 104));
-    EXPECT_TRUE(has(list, 40, 16, 104));
+    EXPECT_TRUE(has(list, 36, 16, 104));
     EXPECT_FALSE(has(list, 56, 16, 104));
 }
 
@@ -114,7 +114,10 @@ TEST(MappingSearch, VariantsFitAndDifferInOneKeyOrItsTile) {
     for (const TileCandidate& each : all) {
         const OutputStationaryMapping& other = each.mapping;
         const bool on_a_part = other.columns != map.columns || other.rows != map.rows;
-        const bool another_k_mt = other.k_mt != map.k_mt && !(on_a_part && other.k_mt == problem.k);
+        const std::int64_t whole_tiles =
+            arch::base::ceil_div(map.k_mt, other.k_ct) * other.k_ct;  // a block has no less
+        const bool another_k_mt =
+            other.k_mt != whole_tiles && !(on_a_part && other.k_mt == problem.k);
         const int changed =
             another_k_mt + (other.k_ct != map.k_ct) + (other.c_buffers != map.c_buffers) +
             (other.a_buffers != map.a_buffers) + (other.b_buffers != map.b_buffers) +
@@ -215,9 +218,10 @@ TEST(MappingSearch, ThePortOfAColumnThatReadsAAndBIsExpectedToBind) {
                            bounds_of(problem, map, machine.npu, path));
     };
     // Runs of 384 bytes at multiples of 128 touch two chops of 256. A is read for both rounds of
-    // columns, B for each of four of rows; the last of eight tiles of C leaves behind them.
+    // columns, B for each of four of rows; the last of eight tiles of C leaves behind them: that of
+    // the third column begins at 96 and at 480, and every second of its rows touches two chops.
     const double chops = 2 * 768.0 * 768 / 384 * (2.0 / 4 + 4.0 / 8);
-    const double of_c = 768.0 * 768 / 48 * (48 + 256 - 16) / 256 / 8;
+    const double of_c = 768.0 * 768 / 48 * 1.5 / 8;
     EXPECT_NEAR(expected(2000) - expected(1000), 1000 * (chops + of_c / 8), 1);
 }
 
@@ -261,6 +265,151 @@ TEST(MappingSearch, ConflictsOfTheOperandsBuffersAreExpected) {
     const double calls = 4.0 * 768 / 32;  // a nanosecond a cycle
     EXPECT_NEAR(expected(arch::base::Bytes{65536}) - expected(arch::base::Bytes{16384}),
                 calls * conflicts, 1);
+}
+
+// What a mapping is expected to take on an array with changed costs.
+class ExpectedTest : public testing::Test {
+  protected:
+    explicit ExpectedTest(const std::string& device = "xdna")
+        : machine_(load_machine(device, "ddr5_5600")) {}
+
+    double expected(const GemmProblem& problem, const OutputStationaryMapping& map) const {
+        const MemoryPath path{machine_.memory, machine_.fabric};
+        return expected_ns({problem, machine_.npu, path}, map,
+                           bounds_of(problem, map, machine_.npu, path));
+    }
+    // As tasks take so many cycles more of the processor's clock, an array's cycle each.
+    double more_for_tasks(const GemmProblem& problem, const OutputStationaryMapping& map,
+                          std::int64_t cycles) {
+        auto& processor = machine_.npu.command_processor;
+        processor.clock = machine_.npu.clock;
+        const double before = expected(problem, map);
+        processor.write_cycles += arch::base::Cycles{cycles};
+        const double after = expected(problem, map);
+        processor.write_cycles -= arch::base::Cycles{cycles};
+        return after - before;
+    }
+
+    Machine machine_;
+};
+
+// Four columns start A, B and C each. Three tiles of a row of blocks are one reach: all its tasks
+// come first, and once.
+TEST_F(ExpectedTest, TheTasksOfAReachComeBeforeWhatItMoves) {
+    const GemmProblem problem = gemm(192, 768, 768, DataType::Int8, DataType::Int8);
+    OutputStationaryMapping map = tile(48, 48, 64, 384);
+    map.reach = OutputStationaryMapping::Reach::BlockRow;
+    EXPECT_NEAR(more_for_tasks(problem, map, 100), 12 * 100, 1);
+}
+
+// Three reaches of a tile each: the first one's tasks before all, the others' while data moves; all
+// of them where they take longer than that, or where none may be ahead.
+TEST_F(ExpectedTest, TasksOfLaterReachesAreHiddenWhereTheyMayBeAhead) {
+    const GemmProblem problem = gemm(192, 768, 768, DataType::Int8, DataType::Int8);
+    OutputStationaryMapping map = tile(48, 48, 64, 384);
+    machine_.npu.command_processor.descriptor_cycles = arch::base::Cycles{10};
+    machine_.npu.command_processor.write_cycles = arch::base::Cycles{10};
+    EXPECT_NEAR(more_for_tasks(problem, map, 10), 12 * 10, 1);
+    map.in_flight = 1;
+    EXPECT_NEAR(more_for_tasks(problem, map, 10), 3 * 12 * 10, 1);
+    map.in_flight = 0;
+    machine_.npu.command_processor.write_cycles = arch::base::Cycles{100'000};
+    EXPECT_NEAR(more_for_tasks(problem, map, 10), 3 * 12 * 10, 1);
+}
+
+// Before the first call, and after the last read, a block: of A as long as k_mt says, of row-major
+// B as long as a core's tile. A is read for three rounds of columns, B for four of rows.
+TEST_F(ExpectedTest, OnlyBlocksThatGrowWithKMtKeepTheFirstCallWaitingLonger) {
+    machine_.fabric.block_interval = arch::base::Femtoseconds{200'000'000};
+    const auto longer = [this](bool column_major) {
+        GemmProblem problem = gemm(768, 768, 768, DataType::Int8, DataType::Int8);
+        problem.b_column_major = column_major;
+        return expected(problem, tile(48, 48, 64, 768)) - expected(problem, tile(48, 48, 64, 384));
+    };
+    EXPECT_GT(longer(true), 1000);
+    EXPECT_NEAR(longer(false) / longer(true), 3.0 / 7, 1e-6);
+}
+
+// Of rows of 768 bytes, one column reads 96 from 192 on, in two chops of 256; were the rows of 1024
+// bytes, each would read 128 in one.
+TEST_F(ExpectedTest, AColumnWhoseRunsTouchMoreChopsBinds) {
+    GemmProblem problem = gemm(64, 3072, 768, DataType::Int8, DataType::Int8);
+    problem.b_column_major = false;
+    machine_ = load_machine("xdna2", "ddr5_5600");
+    const auto more = [&](std::int64_t n_ct) {
+        machine_.fabric.request_interval = arch::base::Femtoseconds{1'000'000'000};
+        const double before = expected(problem, tile(16, 48, n_ct, 768));
+        machine_.fabric.request_interval = arch::base::Femtoseconds{2'000'000'000};
+        return expected(problem, tile(16, 48, n_ct, 768)) - before;
+    };
+    // A's runs of 768 bytes are three chops; C's last rows, 16 of each of four cores, as B's.
+    const double of_a = 16 * 3072 / 256;
+    EXPECT_NEAR(more(96), 1000 * (2 * 3072 + of_a + 2 * 64), 1);
+    EXPECT_NEAR(more(128), 1000 * (3072 + of_a + 64), 1);
+}
+
+// Four C tiles of 16 KiB leave through a shim, 8 B a cycle of 1.8 GHz.
+TEST(MappingSearch, CLeavesAtTheWidthOfAStream) {
+    Machine machine = load_machine("xdna2", "ddr5_5600");
+    machine.fabric.request_interval = arch::base::Femtoseconds{0};
+    OutputStationaryMapping map = tile(128, 64, 128, 64);
+    map.columns = 1;
+    EXPECT_NEAR(least_period_ns({gemm(512, 64, 128, DataType::Int8, DataType::Int8),
+                                 machine.npu,
+                                 {machine.memory, machine.fabric}},
+                                map),
+                4 * 128 * 128 / 8 / 1.8, 1);
+}
+
+bool any(const std::vector<TileCandidate>& list, auto predicate) {
+    return std::any_of(list.begin(), list.end(),
+                       [&](const TileCandidate& each) { return predicate(each.mapping); });
+}
+
+// 17 rows are five mmuls of four, 592 columns eight times 74, or 76 of whole mmuls.
+TEST(MappingSearch, TilesThatCoverTheProductAreOfAnyNumberOfMmuls) {
+    EXPECT_TRUE(any(candidates("xdna", gemm(17, 4128, 16, DataType::Int8, DataType::Int8)),
+                    [](const auto& m) { return m.rows == 2 && m.m_ct == 12 && m.n_ct == 8; }));
+    EXPECT_TRUE(any(candidates("xdna", gemm(16, 4896, 592, DataType::Int16, DataType::Int32)),
+                    [](const auto& m) { return m.rows == 1 && m.n_ct == 76; }));
+}
+
+// Eight times 100 columns, in tiles of 104, lie across chops; 128 do not.
+TEST(MappingSearch, TilesThatMakeAlignedRunsAreCandidates) {
+    const auto list = candidates("xdna2", gemm(224, 528, 800, DataType::Int8, DataType::Int16));
+    EXPECT_TRUE(has(list, 56, 88, 104));
+    EXPECT_TRUE(has(list, 56, 88, 128));
+}
+
+// A row of cores has fewer tasks, and enough of them for 58 rows and all columns in rounds.
+TEST(MappingSearch, PartsOfTheArrayHaveSeveralRoundsWhereTheirCoresAreNotTooSlow) {
+    const auto on_a_part = [](const auto& m) { return m.rows == 1 && 4 * m.n_ct < 3712; };
+    EXPECT_TRUE(
+        any(candidates("xdna", gemm(58, 32, 3712, DataType::Int8, DataType::Int16)), on_a_part));
+    EXPECT_FALSE(any(candidates("xdna", gemm(1024, 512, 2048, DataType::Int8, DataType::Int8)),
+                     [](const auto& m) { return m.rows != 0; }));
+}
+
+// One tile has nothing to be ahead of, and no second C to fill; of two reaches, two are under way.
+TEST(MappingSearch, VariantsThatChangeNothingAreNone) {
+    using Map = OutputStationaryMapping;
+    const Map map = tile(64, 48, 64, 96);
+    const auto one = variants("xdna", gemm(256, 768, 256, DataType::Int8, DataType::Int8), map);
+    EXPECT_FALSE(any(one, [](const Map& m) {
+        return m.n_ct == 64 && m.m_ct == 64 && m.columns == 0 && m.rows == 0 &&
+               (m.in_flight != 0 || m.c_buffers != 1 || m.reach == Map::Reach::BlockRow);
+    }));
+    const auto two = variants("xdna", gemm(256, 768, 512, DataType::Int8, DataType::Int8), map);
+    EXPECT_TRUE(any(two, [](const Map& m) { return m.in_flight == 1; }));
+    EXPECT_FALSE(any(two, [](const Map& m) { return m.in_flight > 1; }));
+    EXPECT_TRUE(any(two, [](const Map& m) { return m.reach == Map::Reach::BlockRow; }));
+}
+
+// A tile along K in a call less of five: 160 for 128, which blocks of 256 do not consist of.
+TEST(MappingSearch, ABlockFollowsTheTilesItConsistsOf) {
+    const auto all =
+        variants("xdna", gemm(64, 640, 64, DataType::Int8, DataType::Int8), tile(16, 128, 16, 256));
+    EXPECT_TRUE(any(all, [](const auto& m) { return m.k_ct == 160 && m.k_mt == 320; }));
 }
 
 }  // namespace

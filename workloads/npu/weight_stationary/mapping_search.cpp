@@ -48,13 +48,18 @@ arch::npu::program::Kernel multiply_kernel(const GemmProblem& problem,
             std::nullopt};
 }
 
+// Steps of a pass: M tiles that are started together.
+std::int64_t steps_of(const ArrayShape& shape) {
+    return ceil_div(shape.m_tiles, shape.m_tiles_a_task);
+}
+
 // The command processor's, of a pass: tasks for A, B and C, a token for each of C's.
 double commands_ns(const ArrayShape& shape, const NpuConfig& config) {
     std::int64_t senders = 0;
     for (std::int64_t column = 0; column < shape.columns; ++column) {
         senders += shape.slices_of(column).count > 0 ? 1 : 0;
     }
-    const std::int64_t steps = ceil_div(shape.m_tiles, shape.m_tiles_a_task);
+    const std::int64_t steps = steps_of(shape);
     const auto& costs = config.command_processor;
     const arch::base::Cycles cycles =
         (steps * (senders + shape.columns) + shape.columns) * costs.task_cycles() +
@@ -78,7 +83,22 @@ double memory_ns(const GemmProblem& problem, const WeightStationaryMapping& map,
     const Runs b = problem.b_column_major ? runs(k * n, map.k_ct, k, problem.b)
                                           : runs(k * n, map.n_ct, n, problem.b);
     const Runs c = runs(m * n, map.n_ct, n, problem.c);
-    return std::max({path.fabric_ns(config.shim, {a, b}, shape.columns),
+    double port = 0;  // of the column that reads or writes most
+    for (std::int64_t column = 0; column < shape.columns; ++column) {
+        const SliceSpan held = shape.slices_of(column);
+        Runs slices = a;
+        slices.bytes *= static_cast<double>(held.count) / static_cast<double>(shape.rows);
+        slices.first = held.first * a.run;
+        slices.next = held.count > 1 ? a.run : a.stride;
+        Runs own = of_column(b, column, shape.columns);
+        if (problem.b_column_major) {  // in rows of its own
+            own.first = 0;
+            own.next = own.run;
+        }
+        port = std::max({port, path.fabric_ns(config.shim, {slices, own}, 1),
+                         path.fabric_ns(config.shim, {of_column(c, column, shape.columns)}, 1)});
+    }
+    return std::max({port, path.fabric_ns(config.shim, {a, b}, shape.columns),
                      path.fabric_ns(config.shim, {c}, shape.columns),
                      path.answers_ns(config.shim, {a, b}, dram_bytes,
                                      shape.columns * config.shim_dma.channels)});
@@ -147,15 +167,20 @@ double expected_ns(const GemmProblem& problem, const WeightStationaryMapping& ma
                   conflicts_of_tile(problem, map, shape, config)) *
                      cycle_ns +
                  (map.c_buffers == 1 ? stream_ns(tile.c) : 0.0));
-    const double commands = commands_ns(shape, config);
-    const auto steps = static_cast<double>(ceil_div(shape.m_tiles, shape.m_tiles_a_task));
-    const double first_ns = commands / steps + stream_ns((shape.rows + 1) * tile.b + 2 * tile.a) +
-                            static_cast<double>(shape.rows - 1) * cores_ns / tiles;
-    const double last_ns = stream_ns(2 * tile.c);
-    return arch::base::ns_of(config.command_processor.dispatch) + first_ns +
-           std::max({cores_ns, static_cast<double>(shape.passes) * commands, bounds.stream_ns,
-                     memory_ns(problem, map, shape, config, path, bounds.dram_bytes)}) +
-           last_ns;
+    const double tile_ns =
+        (cores_ns - static_cast<double>(shape.passes) * stream_ns(tile.b)) / tiles;
+    // Before any work come B's tiles, one after the other, and A's beside them; after the last of
+    // them a C tile goes from core to core, and out.
+    const double first_ns = stream_ns(std::max(shape.rows * tile.b, 2 * tile.a));
+    const double last_ns = static_cast<double>(shape.rows - 1) * tile_ns + stream_ns(2 * tile.c);
+    // The tasks of a step come before all it moves, those of the next ones while it does.
+    const auto steps = static_cast<double>(shape.passes * steps_of(shape));
+    const double commands = commands_ns(shape, config) / static_cast<double>(steps_of(shape));
+    const double moving =
+        std::max(bounds.stream_ns, memory_ns(problem, map, shape, config, path, bounds.dram_bytes));
+    const double alone = commands + std::max(first_ns + cores_ns / steps, moving / steps + tile_ns);
+    return arch::base::ns_of(config.command_processor.dispatch) + alone +
+           (steps - 1) * std::max({commands, cores_ns / steps, moving / steps}) + last_ns;
 }
 
 namespace {

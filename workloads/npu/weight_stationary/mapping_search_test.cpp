@@ -56,6 +56,48 @@ TEST(WeightStationarySearch, IsNearWhatRunsTakeWhereBuffersMeetInABankAndWhereCI
     }
 }
 
+// Four columns start A, B and C each before anything moves; in a second pass B and C and A again,
+// while the first one's tiles move.
+TEST(WeightStationarySearch, TasksOfTheFirstPassComeBeforeWhatItMoves) {
+    Machine m = machine("xdna");
+    auto& processor = m.npu.command_processor;
+    processor.clock = m.npu.clock;
+    processor.descriptor_cycles = processor.write_cycles = arch::base::Cycles{10};
+    const auto more = [&](std::int64_t columns_of_b) {
+        WeightStationaryMapping map = small_map();
+        map.m_ct = 32;
+        map.k_ct = 96;
+        map.n_ct = 48;
+        const GemmProblem gemm = int8_gemm(960, 384, columns_of_b);
+        const auto expected = [&] { return expected_ns(gemm, map, m.npu, {m.memory, m.fabric}); };
+        const double before = expected();
+        processor.write_cycles += arch::base::Cycles{10};
+        const double after = expected();
+        processor.write_cycles -= arch::base::Cycles{10};
+        return after - before;
+    };
+    EXPECT_NEAR(more(192), 12 * 10, 1);
+    EXPECT_NEAR(more(384), 12 * 10, 1);
+}
+
+// Of rows of B of 768 bytes the third column reads 96 from 192 on, in two chops of 256.
+TEST(WeightStationarySearch, AColumnWhoseRunsTouchMoreChopsBinds) {
+    Machine m = machine("xdna2");
+    GemmProblem gemm = int8_gemm(16, 2304, 768);
+    gemm.b_column_major = false;
+    const auto more = [&](std::int64_t n_ct) {
+        WeightStationaryMapping map;
+        map.m_ct = 16;
+        map.k_ct = 576;
+        map.n_ct = n_ct;
+        m.fabric.request_interval = arch::base::Femtoseconds{1'000'000'000};
+        const double before = expected_ns(gemm, map, m.npu, {m.memory, m.fabric});
+        m.fabric.request_interval = arch::base::Femtoseconds{2'000'000'000};
+        return expected_ns(gemm, map, m.npu, {m.memory, m.fabric}) - before;
+    };
+    EXPECT_NEAR(more(96) / more(128), 2, 0.05);
+}
+
 // Four columns need 72 columns of B each, which is no multiple of a step.
 TEST(WeightStationarySearch, TilesThatCoverNEvenlyAreCandidatesOnPartsOfTheArrayToo) {
     const Machine m = machine("xdna2");
