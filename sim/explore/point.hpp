@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,11 +45,13 @@ class PointHasher {
 
   private:
     const std::string& device_text(const std::string& name);
-    const std::string& file_text(const std::string& file);  // empty where it cannot be read
+    const std::string& file_text(const std::string& file);  // empty where there is none
+    std::string file_texts(const Settings& settings);
     std::string named_texts(arch::base::config::Node root);
 
     const SweepFile& sweep_;
     std::map<std::string, std::string> devices_, files_;  // texts by name
+    std::optional<std::set<std::string>> base_scalars_;   // of the scenario every point starts from
 };
 
 }  // namespace tilesim::sim::explore

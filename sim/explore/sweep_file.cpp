@@ -294,7 +294,9 @@ SweepFile read_sweep(Document document, const std::string& file) {
     read_base(root, sweep, file);
     read_fixed(root.child("set", "the same for every point"), sweep.fixed);
     read_axes(root, sweep);
+    sweep.axes_place = document.located("axes: ");
     read_where(root, sweep);
+    sweep.where_place = document.located("where: ");
     read_limits(root.child("limits", "of one point, on the host"), sweep.limits);
     root.done();
     document.finish();
