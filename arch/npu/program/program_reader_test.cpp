@@ -99,6 +99,23 @@ TEST(ProgramReader, ReadsAnEmptyProgramAsPrinted) {
     document.finish();
 }
 
+TEST(ProgramReader, ReadsNamesThatMeanSomethingElseInYaml) {
+    for (const char* name : {"null", "", "a: b", "#x", "-", "[a]", "a,b", "*a", "%a", "tile(0,2)",
+                             "say \"x\"", "back\\slash", "a\tb", "\u00e9", "true", "on", "1"}) {
+        Program program;
+        program.name = "p";
+        program.external_buffers.push_back({name, 0, 64});
+        program.cores.push_back({{0, 2}, {}, {}});
+        auto document = Document::parse(print(program), "p.yaml");
+        auto root = document.root();
+        const Program read = read_program(root);
+        root.done();
+        document.finish();
+        EXPECT_EQ(read.external_buffers.at(0).name, name);
+        EXPECT_EQ(print(read), print(program));
+    }
+}
+
 TEST(ProgramReader, SaysWhereAndWhatIsWrong) {
     EXPECT_NE(complaint("acquire: {lock: free,", "acquire: {lock: fre,").find("p.yaml:12:"),
               std::string::npos);
