@@ -92,6 +92,10 @@ class SweepTest(unittest.TestCase):
                          [(m, k) for m in (1024, 2048) for k in (1024, 2048, 4096)])
         self.assertEqual(seen, rows)
 
+    def test_refuses_a_text_in_the_place_of_a_list(self):
+        with self.assertRaisesRegex(TypeError, "device needs a list of values, got the text 'xdna'"):
+            tilesim.sweep(tilesim.load(SMALL), {"device": "xdna"})
+
     def test_gives_the_same_in_processes(self):
         scenario = tilesim.load(GEMV)
         alone, shared = (tilesim.sweep(scenario, self.AXES, jobs=jobs) for jobs in (1, 2))
