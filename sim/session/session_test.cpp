@@ -68,6 +68,30 @@ TEST(Session, WordsOfABufferThatIsNotThereAreAnErrorWhateverBuffersThereAre) {
                 HasSubstr("s.yaml:5:19: expect[0].buffer: no buffer is named 'nix'"));
 }
 
+TEST(Session, AFunctionalRunThatComparesNothingClaimsNoMatch) {
+    const std::string program =
+        "device: xdna\nprogram: p\nrun: {functional: on}\n"
+        "external_buffers: [{name: a, address: 0, bytes: 64}]\n"
+        "sequence: [{write_registers: 1}]\n";
+    const auto check = [&](const std::string& contents) {
+        return session::run(parse_scenario(program + contents, "test", {})).functional.value();
+    };
+    EXPECT_FALSE(check("").compared());
+    EXPECT_EQ(check("").method, "no expect says what buffers must hold");
+    EXPECT_TRUE(check("expect: [{buffer: a, words: [0]}]\n").compared());
+    EXPECT_THAT(complaint(program + "expect: [{buffer: a, words: []}]\n"),
+                HasSubstr("expect[0].words: must list at least one word"));
+}
+
+// It was printed by the name that the file gives itself: another device's, where it is a copy.
+TEST(Session, ALoweredProgramRunsOnTheDeviceThatTheScenarioNames) {
+    const std::string device = std::string{TILESIM_SOURCE_DIR} + "/configs/devices/xdna.yaml";
+    const Scenario scenario = parse_scenario(
+        "device: " + device + "\nprogram: p\nsequence: [{write_registers: 1}]\n", "test", {});
+    EXPECT_THAT(Session().lowered_text(scenario),
+                testing::StartsWith("device: " + device + "\nprogram: p\n"));
+}
+
 TEST(Session, AFileThatIsNotThereIsSaidWhereItsKeyStands) {
     const std::string design = "device: xdna\ndesign: {file: ";
     const std::string copy = std::string{TILESIM_SOURCE_DIR} + "/configs/programs/copy_insts.bin";

@@ -392,4 +392,8 @@ std::string print(const Program& program) {
     return Printer(program).run();
 }
 
+std::string print(const Program& program, const std::string& device) {
+    return fmt::format("device: {}\n", scalar(device)) + print(program);
+}
+
 }  // namespace tilesim::arch::npu::program

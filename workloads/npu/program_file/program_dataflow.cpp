@@ -46,8 +46,7 @@ class ProgramJob final : public Job {
     }
 
     std::string text() const override {
-        return fmt::format("device: {}\n", case_.device.name) +
-               arch::npu::program::print(ready_.program());
+        return arch::npu::program::print(ready_.program(), case_.device.called);
     }
 
   private:

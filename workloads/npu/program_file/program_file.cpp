@@ -160,6 +160,9 @@ void read_contents(Node& root, ProgramWorkload& workload) {
         }
         if (words) {
             expectation.words = read_words(entry, buffer, program);
+            if (expectation.words.empty()) {
+                entry.error("words", "must list at least one word");
+            }
         }
         entry.done();
         workload.expectations.push_back(expectation);
@@ -194,7 +197,8 @@ void fill_buffers(const ProgramWorkload& workload, std::uint64_t seed, ProgramBy
 
 workloads::ProductCheck check_buffers(const ProgramWorkload& workload, ProgramBytes bytes) {
     workloads::ProductCheck check;
-    check.method = "words of buffers";
+    check.method = workload.expectations.empty() ? "no expect says what buffers must hold"
+                                                 : "words of buffers";
     check.match = true;
     const Program& program = workload.program;
     for (const ProgramWorkload::Expectation& expectation : workload.expectations) {
