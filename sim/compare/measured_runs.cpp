@@ -9,11 +9,11 @@
 
 #include "arch/base/config.hpp"
 #include "sim/compare/csv_line.hpp"
+#include "sim/explore/sweep_file.hpp"
 
 namespace tilesim::sim::compare {
 
 using arch::base::config::ConfigError;
-using arch::base::config::Document;
 
 namespace {
 
@@ -101,7 +101,7 @@ class RunsReader {
     const std::string& text_of(const std::string& scenario) {
         auto& text = texts_[scenario];
         if (text.empty()) {
-            text = Document::load(scenario).text();
+            text = explore::scenario_text(scenario);
         }
         return text;
     }

@@ -252,21 +252,22 @@ const std::string& PointHasher::file_text(const std::string& file) {
     std::ostringstream bytes;
     std::error_code error;
     if (std::filesystem::is_regular_file(file, error)) {
-        bytes << file << "\n" << std::ifstream(file, std::ios::binary).rdbuf() << "\n";
+        bytes << std::ifstream(file, std::ios::binary).rdbuf() << "\n";
     }
     return files_[file] = bytes.str();
 }
 
 // Whatever key names them: a value that is the path of a file is taken for its name.
 std::string PointHasher::file_texts(const Settings& settings) {
-    if (!base_scalars_) {
-        base_scalars_.emplace();
-        collect_scalars(Document::parse(sweep_.base_text, sweep_.base_file).root(), *base_scalars_);
+    if (!base_texts_) {
+        std::set<std::string> scalars;
+        collect_scalars(Document::parse(sweep_.base_text, sweep_.base_file).root(), scalars);
+        base_texts_.emplace();
+        for (const std::string& value : scalars) {
+            *base_texts_ += file_text(workloads::beside(sweep_.base_file, value));
+        }
     }
-    std::string texts;
-    for (const std::string& value : *base_scalars_) {
-        texts += file_text(workloads::beside(sweep_.base_file, value));
-    }
+    std::string texts = *base_texts_;
     for (const auto& [key, value] : settings) {
         texts += file_text(workloads::beside(sweep_.base_file, value));
     }

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -51,7 +50,7 @@ class PointHasher {
 
     const SweepFile& sweep_;
     std::map<std::string, std::string> devices_, files_;  // texts by name
-    std::optional<std::set<std::string>> base_scalars_;   // of the scenario every point starts from
+    std::optional<std::string> base_texts_;  // of what the scenario every point starts from names
 };
 
 }  // namespace tilesim::sim::explore

@@ -88,11 +88,15 @@ TEST(Sweep, WhatNamedFilesHoldIsPartOfAPoint) {
     const auto write = [&folder](const char* name, const std::string& text) {
         std::ofstream(folder.path() / name) << text;
     };
-    const auto hash_of = [&folder](const std::string& scenario) {
+    const arch::base::TemporaryFolder elsewhere;
+    const auto hash_in = [](const std::filesystem::path& place, const std::string& scenario) {
         const SweepFile sweep = parse_sweep(
             "scenario:\n  device: lpddr5x_pim\n  " + scenario + "\naxes: [{seeds: 1}]\n",
-            folder.path() / "sweep.yaml");
+            place / "sweep.yaml");
         return points_of(sweep, {})[0].hash;
+    };
+    const auto hash_of = [&](const std::string& scenario) {
+        return hash_in(folder.path(), scenario);
     };
     const auto hash = [&hash_of](const std::string& workload) {
         return hash_of("workload: " + workload);
@@ -115,6 +119,10 @@ TEST(Sweep, WhatNamedFilesHoldIsPartOfAPoint) {
         const std::string as_it_was = hash_of(scenario);
         write("named", "changed");
         EXPECT_NE(hash_of(scenario), as_it_was) << scenario;
+        // Wherever it lies: shards on other machines are merged.
+        std::filesystem::copy_file(folder.path() / "named", elsewhere.path() / "named",
+                                   std::filesystem::copy_options::overwrite_existing);
+        EXPECT_EQ(hash_in(elsewhere.path(), scenario), hash_of(scenario));
     }
 }
 
@@ -160,6 +168,22 @@ TEST(Sweep, BadFilesGiveLocatedErrors) {
     };
     for (const auto& [text, message] : cases) {
         EXPECT_THAT(message_of(text), HasSubstr(message)) << text;
+    }
+}
+
+TEST(Sweep, ADesignIsABaseLikeAnyScenario) {
+    const SweepFile sweep =
+        parse_sweep("base: " + std::string{TILESIM_SOURCE_DIR} +
+                        "/configs/programs/object_fifos.mlir\n"
+                        "axes: [{key: design.object_fifos.in.depth, values: [1, 2]}]\n",
+                    "sweep.yaml");
+    EXPECT_EQ(sweep.base_text, "design: {file: \"object_fifos.mlir\"}\n");
+    EXPECT_EQ(points_of(sweep, {}).size(), 2U);
+    try {
+        load_sweep("x.mlir");
+        FAIL();
+    } catch (const arch::base::config::ConfigError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("x.mlir: is a design; `tilesim run x.mlir` runs it"));
     }
 }
 
