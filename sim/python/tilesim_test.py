@@ -94,7 +94,7 @@ class SweepTest(unittest.TestCase):
 
     def test_refuses_a_text_in_the_place_of_a_list(self):
         with self.assertRaisesRegex(TypeError, "device needs a list of values, got the text 'xdna'"):
-            tilesim.sweep(tilesim.load(SMALL), {"device": "xdna"})
+            tilesim.sweep(tilesim.load(GEMV), {"device": "xdna"})
 
     def test_gives_the_same_in_processes(self):
         scenario = tilesim.load(GEMV)
