@@ -1,7 +1,5 @@
 #include "workloads/npu/program_file/program_dataflow.hpp"
 
-#include <fmt/format.h>
-
 #include <memory>
 #include <utility>
 
