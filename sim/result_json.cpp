@@ -118,7 +118,9 @@ Json latencies_in_json(const arch::memory::traffic::StreamResult& stream) {
 
 Json functional_in_json(const RunResult& result) {
     return {{"checked", result.functional ? result.functional->checked : 0},
-            {"match", result.functional ? Json(result.functional->match) : Json(nullptr)},
+            {"match", result.functional && result.functional->compared()
+                          ? Json(result.functional->match)
+                          : Json(nullptr)},
             {"method", result.functional ? result.functional->method : "timing mode"}};
 }
 

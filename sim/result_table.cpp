@@ -242,13 +242,15 @@ std::string remark_lines(const RunResult& result) {
                      fmt::format("{:.2f} % of the work is waste", kPercent * result.padding_waste));
     }
     if (result.functional) {
-        text += line("functional",
-                     fmt::format("{} ({} elements compared; {}){}",
-                                 result.functional->match ? "product matches" : "PRODUCT DIFFERS",
-                                 result.functional->checked, result.functional->method,
-                                 result.functional->first_mismatch.empty()
-                                     ? ""
-                                     : ": " + result.functional->first_mismatch));
+        text +=
+            line("functional", fmt::format("{} ({} elements compared; {}){}",
+                                           !result.functional->match       ? "PRODUCT DIFFERS"
+                                           : result.functional->compared() ? "product matches"
+                                                                           : "nothing is known",
+                                           result.functional->checked, result.functional->method,
+                                           result.functional->first_mismatch.empty()
+                                               ? ""
+                                               : ": " + result.functional->first_mismatch));
     }
     for (const std::string& finding : result.findings) {
         text += line("before the run", finding);

@@ -16,6 +16,7 @@ using Overrides = std::vector<std::pair<std::string, std::string>>;  // key path
 class Device {
   public:
     std::string name;
+    std::string called;  // by whoever wants it: a shipped device's name, or a path
     std::vector<arch::base::config::Document> documents;  // the device's file, its memory's
     arch::memory::device::MemoryConfig memory;
 

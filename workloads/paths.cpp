@@ -110,4 +110,14 @@ std::string beside(const std::string& file, const std::string& path) {
                                                                : file.substr(0, slash + 1) + path;
 }
 
+std::optional<std::string> read_named_file(arch::base::config::Node& node, std::string_view key,
+                                           const std::string& path) {
+    try {
+        return arch::base::config::read_file(path);
+    } catch (const arch::base::config::IoError& problem) {
+        node.error(key, problem.what());
+        return std::nullopt;
+    }
+}
+
 }  // namespace tilesim::workloads

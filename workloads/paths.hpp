@@ -1,7 +1,11 @@
 // Where shipped files are: beside an installed program, or in the source tree it was built from.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
+
+#include "arch/base/config.hpp"
 
 namespace tilesim::workloads {
 
@@ -13,5 +17,9 @@ std::string device_file(const std::string& name);
 std::string model_file(const std::string& name);
 // A path that a file names is beside that file, unless it is absolute.
 std::string beside(const std::string& file, const std::string& path);
+// What the file holds whose path stands under `key`; nothing, and an error there, where it cannot
+// be read.
+std::optional<std::string> read_named_file(arch::base::config::Node& node, std::string_view key,
+                                           const std::string& path);
 
 }  // namespace tilesim::workloads

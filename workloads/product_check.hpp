@@ -11,6 +11,9 @@ struct ProductCheck {
     std::string method;        // how the rest was covered
     bool match = false;
     std::string first_mismatch;  // empty when all match
+
+    // Whether it says anything: a match of nothing does not.
+    bool compared() const { return checked > 0 || !match; }
 };
 
 }  // namespace tilesim::workloads

@@ -3,12 +3,12 @@
 #include <memory>
 #include <thread>
 
-#include "arch/base/config.hpp"
 #include "sim/commands/commands.hpp"
 #include "sim/commands/finite_range.hpp"
 #include "sim/console.hpp"
 #include "sim/exit_code.hpp"
 #include "sim/explore/settings.hpp"
+#include "sim/explore/sweep_file.hpp"
 #include "sim/explore/tuner.hpp"
 
 namespace tilesim::sim::commands {
@@ -25,7 +25,7 @@ struct TuneArguments {
 };
 
 int run_tune(const TuneArguments& arguments) {
-    const Job job{arch::base::config::Document::load(arguments.file).text(), arguments.file,
+    const Job job{scenario_text(arguments.file), arguments.file,
                   parse_settings(arguments.settings)};
     const TuneResult result = tune(job, arguments.options);
     print(arguments.format == "json" ? to_json(result).dump(2) + "\n" : to_table(result));

@@ -193,10 +193,8 @@ std::string clock_text(const AmxRow& row) {
 
 bool is_amx_timing(const std::string& text) {
     std::istringstream in(text);
-    std::string line;
-    while (std::getline(in, line) && (line.empty() || line[0] == '#')) {
-    }
-    const std::vector<std::string> header = fields_of(line);
+    int at = 0;
+    const std::vector<std::string> header = header_of(in, at);
     return std::find(header.begin(), header.end(), "kernel") != header.end() &&
            std::any_of(header.begin(), header.end(),
                        [](const std::string& name) { return name.starts_with("cyc_"); });

@@ -293,6 +293,12 @@ std::vector<FittedParameter> parameters_of(const std::string& device,
     std::vector<FittedParameter> parameters;
     for (const std::string& each : wanted) {
         const std::string path = each.substr(0, each.find('='));
+        const auto known_already =
+            std::any_of(parameters.begin(), parameters.end(),
+                        [&](const FittedParameter& known) { return known.key == path; });
+        if (known_already) {
+            throw ConfigError(fmt::format("--fit {}: is named twice", path));
+        }
         const auto key = std::find_if(keys.begin(), keys.end(),
                                       [&](const auto& known) { return known.path == path; });
         if (key == keys.end()) {

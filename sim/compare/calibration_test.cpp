@@ -84,6 +84,8 @@ TEST(Calibration, RefusesWhatTheRunsCannotTell) {
     EXPECT_THROW(fit({"memory.timing.tWR"}), arch::base::config::ConfigError);
     EXPECT_THROW(parameters_of("ddr5_5600", {"memory.timing.tRCDD"}),
                  arch::base::config::ConfigError);
+    EXPECT_THROW(parameters_of("ddr5_5600", {"memory.timing.tRCD", "memory.timing.tRCD"}),
+                 arch::base::config::ConfigError);
     EXPECT_THROW(parameters_of("ddr5_5600", {"memory.timing.tRCD=1 ns..2 ns"}),
                  arch::base::config::ConfigError);
 }

@@ -2,19 +2,60 @@
 
 #include <charconv>
 #include <cmath>
-#include <sstream>
+#include <utility>
 
 namespace tilesim::sim::compare {
 
 std::vector<std::string> fields_of(const std::string& line) {
-    std::vector<std::string> fields;
-    std::istringstream in(line);
-    for (std::string field; std::getline(in, field, ',');) {
-        const std::size_t first = field.find_first_not_of(" \"\r");
-        const std::size_t last = field.find_last_not_of(" \"\r");
-        fields.push_back(first == field.npos ? "" : field.substr(first, last - first + 1));
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    std::vector<std::string> fields(1);
+    bool quoted = false;
+    for (std::size_t i = line.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+         i < line.size(); ++i) {
+        if (line[i] == '"') {
+            const bool doubled = quoted && i + 1 < line.size() && line[i + 1] == '"';
+            fields.back() += doubled ? "\"" : "";
+            i += doubled ? 1 : 0;
+            quoted = doubled ? quoted : !quoted;
+        } else if (line[i] == ',' && !quoted) {
+            fields.emplace_back();
+        } else {
+            fields.back() += line[i];
+        }
+    }
+    for (std::string& field : fields) {
+        const std::size_t first = field.find_first_not_of(" \r");
+        const std::size_t last = field.find_last_not_of(" \r");
+        field = first == field.npos ? "" : field.substr(first, last - first + 1);
     }
     return fields;
+}
+
+std::vector<std::string> header_of(std::istream& in, int& at) {
+    for (std::string line; std::getline(in, line);) {
+        ++at;
+        std::vector<std::string> fields = fields_of(line);
+        if (!fields[0].starts_with('#') && (fields.size() > 1 || !fields[0].empty())) {
+            return fields;
+        }
+    }
+    return {};
+}
+
+double nanoseconds_in(std::string_view unit) {
+    constexpr std::pair<std::string_view, double> kUnits[] = {
+        {"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    for (const auto& [name, nanoseconds] : kUnits) {
+        if (name == unit) {
+            return nanoseconds;
+        }
+    }
+    return 0;
+}
+
+double time_scale(std::string_view column) {
+    constexpr std::string_view kPrefix = "time_";
+    return column.starts_with(kPrefix) ? nanoseconds_in(column.substr(kPrefix.size())) : 0;
 }
 
 std::optional<double> positive_number(const std::string& text) {

@@ -1,14 +1,24 @@
 // Fields and numbers of the CSV files that measuring programs write.
 #pragma once
 
+#include <istream>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tilesim::sim::compare {
 
-// Split at commas; blanks, quotes and the carriage return around a field are dropped.
+// Split at commas outside quotes; blanks and the carriage return around a field are dropped, and so
+// is the byte order mark that spreadsheets put in front of a file.
 std::vector<std::string> fields_of(const std::string& line);
+// The fields of the first line that is neither empty nor a comment; `at` counts the lines read.
+std::vector<std::string> header_of(std::istream& in, int& at);
+
+// Nanoseconds in one of "ns", "us", "ms" or "s"; 0 where there is no such unit.
+double nanoseconds_in(std::string_view unit);
+// Of one in the unit of a column such as "time_us"; 0: it holds no times.
+double time_scale(std::string_view column);
 
 // A finite number above 0; nothing where the text is none.
 std::optional<double> positive_number(const std::string& text);

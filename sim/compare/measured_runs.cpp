@@ -9,21 +9,13 @@
 
 #include "arch/base/config.hpp"
 #include "sim/compare/csv_line.hpp"
+#include "sim/explore/sweep_file.hpp"
 
 namespace tilesim::sim::compare {
 
 using arch::base::config::ConfigError;
-using arch::base::config::Document;
 
 namespace {
-
-// Nanoseconds of one in the column's unit; 0: it holds no times.
-double scale_of(const std::string& column) {
-    static const std::map<std::string, double> kScales{
-        {"time_ns", 1}, {"time_us", 1e3}, {"time_ms", 1e6}, {"time_s", 1e9}};
-    const auto found = kScales.find(column);
-    return found == kScales.end() ? 0 : found->second;
-}
 
 class RunsReader {
   public:
@@ -57,7 +49,7 @@ class RunsReader {
     void read_header(const std::string& line, int at) {
         header_ = fields_of(line);
         const auto times = std::count_if(header_.begin(), header_.end(),
-                                         [](const auto& name) { return scale_of(name) > 0; });
+                                         [](const auto& name) { return time_scale(name) > 0; });
         if (times != 1) {
             throw ConfigError(
                 fmt::format("{}:{}:1: must have exactly one column of time_ns, time_us, time_ms, "
@@ -65,7 +57,7 @@ class RunsReader {
                             file_, at));
         }
         for (const std::string& name : header_) {
-            if (scale_of(name) == 0 && name != "scenario" && name != "device" &&
+            if (time_scale(name) == 0 && name != "scenario" && name != "device" &&
                 name.find('.') == name.npos) {
                 throw ConfigError(fmt::format(
                     "{}:{}:1: column '{}' is neither scenario, device, a time nor a key", file_, at,
@@ -84,7 +76,7 @@ class RunsReader {
         run.name = fmt::format("{}:{}", std::filesystem::path{file_}.filename().string(), at);
         run.job.file = scenario_;
         for (std::size_t i = 0; i < fields.size(); ++i) {
-            if (const double scale = scale_of(header_[i]); scale > 0) {
+            if (const double scale = time_scale(header_[i]); scale > 0) {
                 const auto value = positive_number(fields[i]);
                 if (!value) {
                     throw ConfigError(fmt::format("{}:{}:1: {}: must be a time above 0, got '{}'",
@@ -109,7 +101,7 @@ class RunsReader {
     const std::string& text_of(const std::string& scenario) {
         auto& text = texts_[scenario];
         if (text.empty()) {
-            text = Document::load(scenario).text();
+            text = explore::scenario_text(scenario);
         }
         return text;
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "arch/base/units.hpp"
 #include "sim/compare/csv_line.hpp"
@@ -19,7 +20,9 @@ constexpr double kNanosecondsPerMicrosecond = 1e3;
 }  // namespace
 
 bool sets_keys(const std::string& text) {
-    const std::vector<std::string> header = fields_of(text.substr(0, text.find('\n')));
+    std::istringstream in(text);
+    int at = 0;
+    const std::vector<std::string> header = header_of(in, at);
     const bool timed = std::any_of(header.begin(), header.end(),
                                    [](const auto& name) { return name.starts_with("time_"); });
     return timed && std::any_of(header.begin(), header.end(), [](const auto& name) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <regex>
 #include <sstream>
-#include <string_view>
 
 #include "arch/base/config.hpp"
 #include "sim/compare/csv_line.hpp"
@@ -16,52 +15,57 @@ using arch::base::config::ConfigError;
 
 namespace {
 
-struct TimeUnit {
-    std::string_view name;
-    double nanoseconds;
-};
-constexpr TimeUnit kUnits[] = {{"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-
-// 0 where there is no such unit.
-double nanoseconds_in(std::string_view name) {
-    for (const TimeUnit& unit : kUnits) {
-        if (unit.name == name) {
-            return unit.nanoseconds;
-        }
-    }
-    return 0;
-}
-
-Timing parse_csv(std::istream& in, const std::vector<std::string>& header, std::size_t column,
-                 double scale, const std::string& file) {
+// The rows below the header, which is line `at`.
+Timing parse_rows(std::istream& in, const std::vector<std::string>& header, int at,
+                  const std::string& file) {
+    const auto column = static_cast<std::size_t>(
+        std::find_if(header.begin(), header.end(),
+                     [](const auto& name) { return time_scale(name) > 0; }) -
+        header.begin());
+    const auto device = static_cast<std::size_t>(std::find(header.begin(), header.end(), "device") -
+                                                 header.begin());
     Timing timing;
-    const auto device = std::find(header.begin(), header.end(), "device") - header.begin();
-    const auto of_device = static_cast<std::size_t>(device);
-    int at = 1;
     for (std::string line; std::getline(in, line);) {
         ++at;
-        if (line.empty() || line[0] == '#') {
+        const std::vector<std::string> fields = fields_of(line);
+        if (line[0] == '#' || (fields.size() == 1 && fields[0].empty())) {
             continue;
         }
-        const std::vector<std::string> fields = fields_of(line);
-        const auto value = column < fields.size() ? positive_number(fields[column]) : std::nullopt;
+        if (fields.size() != header.size()) {
+            throw ConfigError(fmt::format("{}:{}:1: has {} fields, the header {}", file, at,
+                                          fields.size(), header.size()));
+        }
+        const auto value = positive_number(fields[column]);
         if (!value) {
             throw ConfigError(fmt::format("{}:{}:1: {}: must be a time above 0, got '{}'", file, at,
-                                          header[column],
-                                          column < fields.size() ? fields[column] : ""));
+                                          header[column], fields[column]));
         }
-        timing.runs_ns.push_back(*value * scale);
-        if (of_device < fields.size()) {
-            if (timing.runs_ns.size() > 1 && timing.device != fields[of_device]) {
-                throw ConfigError(fmt::format(
-                    "{}:{}:1: device: '{}', but '{}' before it: without keys all lines are "
-                    "repetitions of one run",
-                    file, at, fields[of_device], timing.device));
+        if (device < fields.size()) {
+            if (!timing.runs_ns.empty() && timing.device != fields[device]) {
+                throw ConfigError(
+                    fmt::format("{}:{}:1: device: must be that of the runs before, '{}', got '{}'",
+                                file, at, timing.device, fields[device]));
             }
-            timing.device = fields[of_device];
+            timing.device = fields[device];
         }
+        timing.runs_ns.push_back(*value * time_scale(header[column]));
     }
     return timing;
+}
+
+// No runs where the text is no table of times.
+Timing parse_csv(const std::string& text, const std::string& file) {
+    std::istringstream in(text);
+    int at = 0;
+    const std::vector<std::string> header = header_of(in, at);
+    const auto times = std::count_if(header.begin(), header.end(),
+                                     [](const auto& name) { return time_scale(name) > 0; });
+    if (times > 1) {
+        throw ConfigError(fmt::format(
+            "{}:{}:1: must have exactly one column of time_ns, time_us, time_ms, time_s", file,
+            at));
+    }
+    return times == 0 ? Timing{} : parse_rows(in, header, at, file);
 }
 
 // The average is the measurement where it is printed; minimum and maximum are its spread.
@@ -82,24 +86,7 @@ Timing parse_text(const std::string& text) {
 }  // namespace
 
 Timing parse_timing(const std::string& text, const std::string& file) {
-    std::istringstream in(text);
-    std::string first;
-    std::getline(in, first);
-    const std::vector<std::string> header = fields_of(first);
-    Timing timing;
-    const auto scale_of = [](const std::string& name) {
-        return name.starts_with("time_") ? nanoseconds_in(name.substr(5)) : 0;
-    };
-    const auto holds_times = [&](const std::string& name) { return scale_of(name) > 0; };
-    if (std::count_if(header.begin(), header.end(), holds_times) > 1) {
-        throw ConfigError(fmt::format(
-            "{}:1:1: must have exactly one column of time_ns, time_us, time_ms, time_s", file));
-    }
-    const auto column = std::find_if(header.begin(), header.end(), holds_times);
-    if (column != header.end()) {
-        timing = parse_csv(in, header, static_cast<std::size_t>(column - header.begin()),
-                           scale_of(*column), file);
-    }
+    Timing timing = parse_csv(text, file);
     if (timing.runs_ns.empty()) {
         timing = parse_text(text);
     }

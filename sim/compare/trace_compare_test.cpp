@@ -133,6 +133,23 @@ TEST(TraceFile, WhatIsNoTraceIsRefused) {
     }
 }
 
+TEST(TraceFile, EventsOfWrongTypesAreFlawsAndNoErrors) {
+    const std::string good =
+        R"({"ph":"B","name":"a","pid":0,"ts":1},{"ph":"E","name":"a","pid":0,"ts":5})";
+    for (const char* bad :
+         {R"({"ph":"B","name":"a","pid":0,"ts":1e300})",
+          R"({"ph":"B","name":"a","pid":0,"ts":"7"})", R"({"ph":"B","name":3,"pid":0,"ts":7})"}) {
+        const TraceFile file = parse_trace(fmt::format("[{},{}]", good, bad), "t.json");
+        EXPECT_THAT(file.flaws, testing::ElementsAre("1 malformed events")) << bad;
+    }
+    for (const char* other :
+         {R"({"ph":"M","name":3,"pid":0,"args":{}})",
+          R"({"ph":"M","name":"process_name","pid":"x","args":{"name":[]}})",
+          R"({"ph":"M","name":"device","pid":0,"args":{"name":1,"time_unit":2}})"}) {
+        EXPECT_TRUE(parse_trace(fmt::format("[{},{}]", good, other), "t.json").flaws.empty());
+    }
+}
+
 TEST(CompareTraces, ClocksOfTilesNeedNotAgree) {
     const auto comparison =
         compare_traces(trace({{"INSTR_VECTOR", 90'000, 90'100}, {"INSTR_VECTOR", 90'200, 90'300}}),

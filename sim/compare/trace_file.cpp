@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -17,6 +18,7 @@ namespace {
 
 // The trace unit's timer as the parser prints it.
 constexpr std::int64_t kWrap = std::int64_t{1} << 32;
+constexpr double kMostStamp = 1e18;  // what is added to it by wraps still fits
 
 class Reader {
   public:
@@ -69,14 +71,31 @@ class Reader {
         }
     }
 
+    // Not a number, or empty, where the event has none of this key.
+    static double number_of(const json& event, const char* key) {
+        const auto found = event.find(key);
+        return found != event.end() && found->is_number() ? found->get<double>() : std::nan("");
+    }
+    static std::string text_of(const json& event, const char* key) {
+        const auto found = event.find(key);
+        return found != event.end() && found->is_string() ? found->get<std::string>() : "";
+    }
+    static std::int64_t process_of(const json& event) {
+        const auto found = event.find("pid");
+        return found != event.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+    }
+
     void name(const json& event) {
-        if (event.value("name", "") == "process_name" && event.contains("args") &&
-            event["args"].is_object()) {
-            processes_[event.value("pid", std::int64_t{0})] = event["args"].value("name", "");
-        } else if (event.value("name", "") == "device" && event.contains("args") &&
-                   event["args"].is_object()) {
-            device_ = event["args"].value("name", "");
-            if (event["args"].value("time_unit", "") == "us") {
+        const std::string what = text_of(event, "name");
+        const auto args = event.find("args");
+        if (args == event.end() || !args->is_object()) {
+            return;
+        }
+        if (what == "process_name") {
+            processes_[process_of(event)] = text_of(*args, "name");
+        } else if (what == "device") {
+            device_ = text_of(*args, "name");
+            if (text_of(*args, "time_unit") == "us") {
                 throw ConfigError(
                     "its times are microseconds (--trace-time us); what is compared are cycles");
             }
@@ -84,12 +103,12 @@ class Reader {
     }
 
     void edge(const json& event, bool begins) {
-        if (!event.contains("ts") || !event["ts"].is_number() || !event.contains("name") ||
-            !event["name"].is_string()) {
+        const double stamp = number_of(event, "ts");
+        if (!(std::abs(stamp) < kMostStamp) || text_of(event, "name").empty()) {
             ++malformed_;
             return;
         }
-        const auto pid = event.value("pid", std::int64_t{0});
+        const std::int64_t pid = process_of(event);
         const std::int64_t now = unwrapped(pid, event["ts"].get<std::int64_t>());
         auto& open = open_[{pid, event["name"]}];
         if (begins) {

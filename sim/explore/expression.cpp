@@ -162,15 +162,54 @@ class Parser {
     std::size_t nesting_ = 0;
 };
 
-double number_of(const Value& value, const std::string& operation) {
-    if (const auto* number = std::get_if<double>(&value)) {
+using arch::base::config::Dimension;
+
+// A value, and what it is a quantity of; a plain number goes with any.
+struct Operand {
+    Value value;
+    const Dimension* dimension = nullptr;
+};
+
+double number_of(const Operand& operand, const std::string& operation) {
+    if (const auto* number = std::get_if<double>(&operand.value)) {
         return *number;
     }
-    throw std::invalid_argument(
-        fmt::format("'{}' needs numbers, got '{}'", operation, std::get<std::string>(value)));
+    throw std::invalid_argument(fmt::format("'{}' needs numbers, got '{}'", operation,
+                                            std::get<std::string>(operand.value)));
 }
 
-Value arithmetic(const std::string& name, double a, double b) {
+Operand operand_of(const std::string& text) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc{} && end == text.data() + text.size() && std::isfinite(number)) {
+        return {number};
+    }
+    using namespace arch::base::config;
+    for (const Dimension* dimension :
+         {&kBytesDimension, &kTimeDimension, &kFrequencyDimension, &kBytesPerCycleDimension,
+          &kCyclesDimension, &kBandwidthDimension, &kThroughputDimension}) {
+        const auto parsed = parse_quantity(text, *dimension);
+        if (const auto* count = std::get_if<std::int64_t>(&parsed)) {
+            return {static_cast<double>(*count), dimension};
+        }
+    }
+    return {text};
+}
+
+// What both are quantities of; an error where they are not of one kind.
+const Dimension* common_dimension(const Operand& left, const Operand& right,
+                                  const std::string& operation) {
+    if (left.dimension == nullptr || right.dimension == nullptr) {
+        return left.dimension == nullptr ? right.dimension : left.dimension;
+    }
+    if (left.dimension != right.dimension) {
+        throw std::invalid_argument(fmt::format("'{}' of {} and {}", operation,
+                                                left.dimension->base, right.dimension->base));
+    }
+    return left.dimension;
+}
+
+double arithmetic(const std::string& name, double a, double b) {
     if (name == "+") {
         return a + b;
     }
@@ -186,45 +225,51 @@ Value arithmetic(const std::string& name, double a, double b) {
     return name == "/" ? a / b : std::fmod(a, b);
 }
 
-Value evaluate(const Expression::Node& node, const Expression::Lookup& lookup);
+Operand evaluate(const Expression::Node& node, const Expression::Lookup& lookup);
 
-Value binary_value(const Expression::Node& node, const Expression::Lookup& lookup) {
+Operand binary_value(const Expression::Node& node, const Expression::Lookup& lookup) {
     const std::string& name = node.name;
-    const Value left = evaluate(*node.left, lookup);
+    const Operand left = evaluate(*node.left, lookup);
     if (name == "and" || name == "or") {
         const bool decided = (number_of(left, name) != 0) == (name == "or");
-        return decided ? static_cast<double>(name == "or")
-                       : static_cast<double>(number_of(evaluate(*node.right, lookup), name) != 0);
+        return {decided ? static_cast<double>(name == "or")
+                        : static_cast<double>(number_of(evaluate(*node.right, lookup), name) != 0)};
     }
-    const Value right = evaluate(*node.right, lookup);
+    const Operand right = evaluate(*node.right, lookup);
+    if (name == "*" || name == "/") {
+        return {arithmetic(name, number_of(left, name), number_of(right, name))};
+    }
+    const Dimension* const dimension = common_dimension(left, right, name);
     if (name == "==" || name == "!=") {
-        return static_cast<double>((left == right) == (name == "=="));
+        return {static_cast<double>((left.value == right.value) == (name == "=="))};
     }
     const double a = number_of(left, name);
     const double b = number_of(right, name);
     if (name == "<" || name == "<=" || name == ">" || name == ">=") {
         const bool less = name[0] == '<';
-        return static_cast<double>((less ? a < b : a > b) || (name.size() == 2 && a == b));
+        return {static_cast<double>((less ? a < b : a > b) || (name.size() == 2 && a == b))};
     }
-    return arithmetic(name, a, b);
+    return {arithmetic(name, a, b), dimension};
 }
 
-Value evaluate(const Expression::Node& node, const Expression::Lookup& lookup) {
+Operand evaluate(const Expression::Node& node, const Expression::Lookup& lookup) {
     if (node.right != nullptr) {
         return binary_value(node, lookup);
     }
     if (node.left != nullptr) {
-        const double inner = number_of(evaluate(*node.left, lookup), node.name);
-        return node.name == "-" ? -inner : static_cast<double>(inner == 0);
+        const Operand of = evaluate(*node.left, lookup);
+        const double inner = number_of(of, node.name);
+        return node.name == "-" ? Operand{-inner, of.dimension}
+                                : Operand{static_cast<double>(inner == 0)};
     }
     if (!node.key) {
-        return value_of(node.name);
+        return operand_of(node.name);
     }
     const auto text = lookup(node.name);
     if (!text) {
         throw std::invalid_argument(fmt::format("'{}' is no key of these points", node.name));
     }
-    return value_of(*text);
+    return operand_of(*text);
 }
 
 void collect_keys(const Expression::Node& node, std::vector<std::string>& keys) {
@@ -253,20 +298,7 @@ bool Expression::holds(const Lookup& lookup) const {
 }
 
 Value value_of(const std::string& text) {
-    double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc{} && end == text.data() + text.size() && std::isfinite(number)) {
-        return number;
-    }
-    using namespace arch::base::config;
-    for (const Dimension* dimension : {&kBytesDimension, &kTimeDimension, &kFrequencyDimension,
-                                       &kBytesPerCycleDimension, &kCyclesDimension}) {
-        const auto parsed = parse_quantity(text, *dimension);
-        if (const auto* count = std::get_if<std::int64_t>(&parsed)) {
-            return static_cast<double>(*count);
-        }
-    }
-    return text;
+    return operand_of(text).value;
 }
 
 }  // namespace tilesim::sim::explore

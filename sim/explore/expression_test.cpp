@@ -36,6 +36,8 @@ TEST(Expression, NamesAndQuantitiesCompare) {
     EXPECT_FALSE(holds("device == 'xdna'"));
     EXPECT_TRUE(holds("device.npu.core.memory == 65536"));
     EXPECT_TRUE(holds("device.npu.core.memory > '63 KiB'"));
+    EXPECT_TRUE(holds("device.npu.core.memory * 2 > '100 KiB' + '27 KiB'"));
+    EXPECT_TRUE(holds("device.npu.core.memory / '1 KiB' == gemm.M / 8"));
 }
 
 TEST(Expression, WhatIsWrongIsSaidWithItsColumn) {
@@ -53,6 +55,9 @@ TEST(Expression, WhatIsWrongIsSaidWithItsColumn) {
     EXPECT_EQ(message("gemm.X > 1"), "'gemm.X' is no key of these points");
     EXPECT_EQ(message("device > 1"), "'>' needs numbers, got 'xdna2'");
     EXPECT_EQ(message("gemm.M / 0 > 1"), "'/' by zero");
+    EXPECT_EQ(message("device.npu.core.memory > '1 ns'"), "'>' of B and fs");
+    EXPECT_EQ(message("device.npu.core.memory == '1 GHz'"), "'==' of B and Hz");
+    EXPECT_EQ(message("device.npu.core.memory - '1 cycle' > 0"), "'-' of B and cycle");
     EXPECT_NE(message(std::string(100'000, '(')).find("less nesting"), std::string::npos);
 }
 

@@ -65,8 +65,8 @@ class Conditions {
             try {
                 return condition.second.holds(lookup);
             } catch (const std::invalid_argument& problem) {
-                throw ConfigError(fmt::format("{}: where: '{}': {}", sweep_.name, condition.first,
-                                              problem.what()));
+                throw ConfigError(
+                    fmt::format("{}'{}': {}", sweep_.where_place, condition.first, problem.what()));
             }
         });
     }
@@ -103,13 +103,13 @@ void check_size(const SweepFile& sweep) {
         size *= static_cast<double>(axis.values.size());
     }
     if (size > kMostPoints) {
-        throw ConfigError(fmt::format("{}: axes span {:.0f} points; at most {:.0f}", sweep.name,
+        throw ConfigError(fmt::format("{}span {:.0f} points; at most {:.0f}", sweep.axes_place,
                                       size, kMostPoints));
     }
 }
 
 ConfigError nothing_left(const SweepFile& sweep) {
-    return ConfigError(fmt::format("{}: where: leaves no point", sweep.name));
+    return ConfigError(sweep.where_place + "leaves no point");
 }
 
 // The axes whose keys conditions name: the others only multiply what these leave.
@@ -124,6 +124,24 @@ std::vector<bool> conditioned(const SweepFile& sweep) {
         }));
     }
     return named;
+}
+
+// Every value below a map or an entry of a list. What a node is not, it says to its document only,
+// whose errors nobody asks for here.
+void collect_scalars(Node node, std::set<std::string>& scalars) {
+    scalars.insert(node.scalar());
+    for (const std::string& key : node.keys()) {
+        std::string value;
+        node.optional(key, value, "");
+        scalars.insert(value);
+        collect_scalars(node.child(key, ""), scalars);
+        for (const Node& entry : node.list(key, "")) {
+            collect_scalars(entry, scalars);
+        }
+    }
+    for (const Node& entry : node.entries()) {
+        collect_scalars(entry, scalars);
+    }
 }
 
 // A design without `device` names its own: any of these.
@@ -232,11 +250,31 @@ const std::string& PointHasher::file_text(const std::string& file) {
         return known->second;
     }
     std::ostringstream bytes;
-    bytes << std::ifstream(file, std::ios::binary).rdbuf();
+    std::error_code error;
+    if (std::filesystem::is_regular_file(file, error)) {
+        bytes << std::ifstream(file, std::ios::binary).rdbuf() << "\n";
+    }
     return files_[file] = bytes.str();
 }
 
-// The texts of everything the scenario names rather than holds.
+// Whatever key names them: a value that is the path of a file is taken for its name.
+std::string PointHasher::file_texts(const Settings& settings) {
+    if (!base_texts_) {
+        std::set<std::string> scalars;
+        collect_scalars(Document::parse(sweep_.base_text, sweep_.base_file).root(), scalars);
+        base_texts_.emplace();
+        for (const std::string& value : scalars) {
+            *base_texts_ += file_text(workloads::beside(sweep_.base_file, value));
+        }
+    }
+    std::string texts = *base_texts_;
+    for (const auto& [key, value] : settings) {
+        texts += file_text(workloads::beside(sweep_.base_file, value));
+    }
+    return texts;
+}
+
+// The texts of the devices and models the scenario names.
 std::string PointHasher::named_texts(Node root) {
     const auto named = [](Node node, const char* key) {
         std::string name;
@@ -246,13 +284,7 @@ std::string PointHasher::named_texts(Node root) {
         return name;
     };
     Node workload = root.child("workload", "");
-    Node design = root.child("design", "");
     std::string texts;
-    for (const std::string& file :
-         {named(workload, "memory_trace"), named(workload.child("amx_program", ""), "file"),
-          named(design, "file"), named(design, "kernels_file")}) {
-        texts += file.empty() ? "\n" : file_text(workloads::beside(sweep_.base_file, file)) + "\n";
-    }
     try {
         const std::string model = named(workload, "model");
         texts += model.empty() ? "\n" : file_text(workloads::model_file(model)) + "\n";
@@ -282,14 +314,16 @@ std::string PointHasher::named_texts(Node root) {
 std::string PointHasher::hash(const Point& point) {
     Document document = Document::parse(sweep_.base_text, sweep_.base_file);
     std::string device_settings;
-    for (const auto& [key, value] : overrides_of(sweep_, point)) {
+    const Settings settings = overrides_of(sweep_, point);
+    for (const auto& [key, value] : settings) {
         if (sets_device(key)) {
             device_settings += key + "=" + value + "\n";
         } else {
             document.override_value(key, value, "set ");
         }
     }
-    return sha1(document.resolved() + "\n" + device_settings + "\n" + named_texts(document.root()));
+    return sha1(document.resolved() + "\n" + device_settings + "\n" + named_texts(document.root()) +
+                file_texts(settings));
 }
 
 }  // namespace tilesim::sim::explore

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,11 +44,13 @@ class PointHasher {
 
   private:
     const std::string& device_text(const std::string& name);
-    const std::string& file_text(const std::string& file);  // empty where it cannot be read
+    const std::string& file_text(const std::string& file);  // empty where there is none
+    std::string file_texts(const Settings& settings);
     std::string named_texts(arch::base::config::Node root);
 
     const SweepFile& sweep_;
     std::map<std::string, std::string> devices_, files_;  // texts by name
+    std::optional<std::string> base_texts_;  // of what the scenario every point starts from names
 };
 
 }  // namespace tilesim::sim::explore

@@ -14,6 +14,7 @@
 #include "sim/explore/yaml_block.hpp"
 #include "sim/scenario.hpp"
 #include "sim/schema.hpp"
+#include "workloads/npu/mlir/design/design_file.hpp"
 
 namespace tilesim::sim::explore {
 
@@ -21,6 +22,7 @@ namespace fs = std::filesystem;
 using arch::base::config::ConfigError;
 using arch::base::config::Document;
 using arch::base::config::Node;
+using workloads::npu::mlir::design::is_design_file;
 
 namespace {
 
@@ -166,6 +168,10 @@ void read_base(Node& root, SweepFile& sweep, const std::string& file) {
             root.error("base", fmt::format("there is no file {}", sweep.base_file));
             return;
         }
+        if (is_design_file(sweep.base_file)) {
+            sweep.base_text = scenario_text(sweep.base_file);
+            return;
+        }
         Document base = Document::load(sweep.base_file);
         if (base.root().has("axes")) {
             root.error("base",
@@ -294,7 +300,9 @@ SweepFile read_sweep(Document document, const std::string& file) {
     read_base(root, sweep, file);
     read_fixed(root.child("set", "the same for every point"), sweep.fixed);
     read_axes(root, sweep);
+    sweep.axes_place = document.located("axes: ");
     read_where(root, sweep);
+    sweep.where_place = document.located("where: ");
     read_limits(root.child("limits", "of one point, on the host"), sweep.limits);
     root.done();
     document.finish();
@@ -308,6 +316,11 @@ SweepFile read_sweep(Document document, const std::string& file) {
 }  // namespace
 
 SweepFile load_sweep(const std::string& file) {
+    if (is_design_file(file)) {
+        throw ConfigError(fmt::format(
+            "{0}: is a design; `tilesim run {0}` runs it, and a sweep begins with `base: {0}`",
+            file));
+    }
     return read_sweep(Document::load(file), file);
 }
 
@@ -316,6 +329,12 @@ SweepFile parse_sweep(const std::string& text, const std::string& file) {
 }
 
 std::string scenario_text(const std::string& file) {
+    if (is_design_file(file)) {
+        // By its name alone: points are the same wherever it lies.
+        const nlohmann::json name = fs::path{file}.filename().string();
+        return fmt::format("design: {{file: {}}}\n",
+                           name.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    }
     Document document = Document::load(file);
     Node root = document.root();
     return root.has("axes") && root.has("scenario") ? only_block(document.text(), "scenario")

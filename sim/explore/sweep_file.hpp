@@ -47,6 +47,7 @@ struct SweepFile {
     std::vector<Axis> axes;
     std::vector<std::pair<std::string, Expression>> where;  // as written, and parsed
     Limits limits;
+    std::string axes_place, where_place;  // "file:line:column: axes: ", for messages
 };
 
 // Throws ConfigError with every problem found, IoError when a file cannot be read.

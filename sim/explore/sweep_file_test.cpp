@@ -88,11 +88,18 @@ TEST(Sweep, WhatNamedFilesHoldIsPartOfAPoint) {
     const auto write = [&folder](const char* name, const std::string& text) {
         std::ofstream(folder.path() / name) << text;
     };
-    const auto hash = [&folder](const std::string& workload) {
+    const arch::base::TemporaryFolder elsewhere;
+    const auto hash_in = [](const std::filesystem::path& place, const std::string& scenario) {
         const SweepFile sweep = parse_sweep(
-            "scenario:\n  device: lpddr5x_pim\n  workload: " + workload + "\naxes: [{seeds: 1}]\n",
-            folder.path() / "sweep.yaml");
+            "scenario:\n  device: lpddr5x_pim\n  " + scenario + "\naxes: [{seeds: 1}]\n",
+            place / "sweep.yaml");
         return points_of(sweep, {})[0].hash;
+    };
+    const auto hash_of = [&](const std::string& scenario) {
+        return hash_in(folder.path(), scenario);
+    };
+    const auto hash = [&hash_of](const std::string& workload) {
+        return hash_of("workload: " + workload);
     };
     const std::string model = "name: m\nlayers: 2\nhidden: 64\nheads: 4\nvocabulary: 300\n";
     write("m.yaml", model + "feed_forward: 256\n");
@@ -102,6 +109,21 @@ TEST(Sweep, WhatNamedFilesHoldIsPartOfAPoint) {
     EXPECT_EQ(hash(workload), before);
     write("m.yaml", model + "feed_forward: 512\n");
     EXPECT_NE(hash(workload), before);
+
+    for (const char* scenario :
+         {"workload: {memory_trace: named}", "pim_program: {file: named}",
+          "pim_program: {aim_trace: named}", "design: {file: x.mlir, configuration: named}",
+          "design: {file: x.mlir, words: {packets: named}}",
+          "agents: {one: {workload: {memory_trace: named}}}"}) {
+        write("named", "as it was");
+        const std::string as_it_was = hash_of(scenario);
+        write("named", "changed");
+        EXPECT_NE(hash_of(scenario), as_it_was) << scenario;
+        // Wherever it lies: shards on other machines are merged.
+        std::filesystem::copy_file(folder.path() / "named", elsewhere.path() / "named",
+                                   std::filesystem::copy_options::overwrite_existing);
+        EXPECT_EQ(hash_in(elsewhere.path(), scenario), hash_of(scenario));
+    }
 }
 
 TEST(Sweep, BadFilesGiveLocatedErrors) {
@@ -125,7 +147,15 @@ TEST(Sweep, BadFilesGiveLocatedErrors) {
         {"axes: [{zip: {a.b: [1], c.d: [1, 2]}}]\n",
          "must list as many values as 'a.b' (1), got 2"},
         {good + "where: ['device >']\n", "sweep.yaml:6:9: where[0]: column 9:"},
-        {good + "where: ['workload.core_kernel.m > 99']\n", "leaves no point"},
+        {good + "where: ['workload.core_kernel.m > 99']\n",
+         "sweep.yaml:6:1: where: leaves no point"},
+        {good + "where: ['workload.core_kernel.m / 0 > 1']\n",
+         "sweep.yaml:6:1: where: 'workload.core_kernel.m / 0 > 1': '/' by zero"},
+        {good + "where: [\"device.npu.clock > '64 KiB'\"]\n",
+         "sweep.yaml:6:1: where: 'device.npu.clock > '64 KiB'': '>' of Hz and B"},
+        {"axes: [{key: workload.core_kernel.m, range: {from: 1, to: 10000, step: 1}}, "
+         "{seeds: 10000}]\n",
+         "sweep.yaml:5:1: axes: span 100000000 points; at most 10000000"},
         {good + "where: ['workload.nothing > 99']\n",
          "sweep.yaml:6:9: where[0]: 'workload.nothing' is no key of these points"},
         {good + "where: ['workload.core_kernel.kk > 9']\n",
@@ -138,6 +168,22 @@ TEST(Sweep, BadFilesGiveLocatedErrors) {
     };
     for (const auto& [text, message] : cases) {
         EXPECT_THAT(message_of(text), HasSubstr(message)) << text;
+    }
+}
+
+TEST(Sweep, ADesignIsABaseLikeAnyScenario) {
+    const SweepFile sweep =
+        parse_sweep("base: " + std::string{TILESIM_SOURCE_DIR} +
+                        "/configs/programs/object_fifos.mlir\n"
+                        "axes: [{key: design.object_fifos.in.depth, values: [1, 2]}]\n",
+                    "sweep.yaml");
+    EXPECT_EQ(sweep.base_text, "design: {file: \"object_fifos.mlir\"}\n");
+    EXPECT_EQ(points_of(sweep, {}).size(), 2U);
+    try {
+        load_sweep("x.mlir");
+        FAIL();
+    } catch (const arch::base::config::ConfigError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("x.mlir: is a design; `tilesim run x.mlir` runs it"));
     }
 }
 

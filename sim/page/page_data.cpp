@@ -170,7 +170,15 @@ Json page_data(const std::string& path, std::int64_t sweep) {
     if (start.starts_with("SQLite format 3")) {
         return explore::from_stored(file, [&] { return from_store(file, sweep); });
     }
-    return from_run(Json::parse(read_file(file), nullptr, false), file);
+    if (sweep != 0) {
+        throw ConfigError(fmt::format("--sweep: {} is one result, no store of sweeps", file));
+    }
+    try {
+        return from_run(Json::parse(read_file(file), nullptr, false), file);
+    } catch (const Json::exception& problem) {
+        throw ConfigError(
+            fmt::format("{}: is no result as `tilesim run` writes it: {}", file, problem.what()));
+    }
 }
 
 }  // namespace tilesim::sim::page

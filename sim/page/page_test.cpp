@@ -8,6 +8,7 @@
 #include <regex>
 #include <sstream>
 
+#include "arch/base/config.hpp"
 #include "arch/base/temporary_folder_testing.hpp"
 #include "sim/page/page_data.hpp"
 #include "sim/page/web_files.hpp"
@@ -271,6 +272,29 @@ TEST(PageText, DataCannotEndItsElement) {
     const std::string page = to_html(data);
     EXPECT_EQ(page.find("<script>alert"), page.npos);
     EXPECT_NE(page.find("\\u003c/script>{{TITLE}}"), page.npos);
+}
+
+TEST(PageData, AResultThatWasChangedByHandIsRefused) {
+    const arch::base::TemporaryFolder folder;
+    const auto complaint = [&](const char* text, std::int64_t sweep) -> std::string {
+        const std::string file = folder.path() / "result.json";
+        std::ofstream(file) << text;
+        try {
+            page_data(file, sweep);
+            return "";
+        } catch (const arch::base::config::ConfigError& error) {
+            return error.what();
+        }
+    };
+    EXPECT_EQ(complaint(R"({"time_ns": 1, "device": "x", "provenance": {}})", 0), "");
+    for (const char* text : {R"({"time_ns": 1, "device": 3, "provenance": {}})",
+                             R"({"time_ns": 1, "provenance": 7})"}) {
+        EXPECT_NE(complaint(text, 0).find("is no result as `tilesim run` writes it"),
+                  std::string::npos);
+    }
+    EXPECT_NE(complaint(R"({"time_ns": 1, "device": "x", "provenance": {}})", 2)
+                  .find("is one result, no store"),
+              std::string::npos);
 }
 
 }  // namespace

@@ -48,6 +48,68 @@ TEST(Session, ASmallProductOnAmxCoresAsksForItsFirstBlockOfB) {
     EXPECT_LT(chosen.time_ns, run({{"mapping", mapping.dump()}}).time_ns);
 }
 
+std::string complaint(const std::string& scenario) {
+    try {
+        parse_scenario(scenario, "/folder/s.yaml", {});
+        return "";
+    } catch (const arch::base::config::ConfigError& error) {
+        return error.what();
+    }
+}
+
+// With buffers in tiles only, the name of none was taken for the first of those in DRAM.
+TEST(Session, WordsOfABufferThatIsNotThereAreAnErrorWhateverBuffersThereAre) {
+    const std::string program =
+        "device: xdna\nprogram: p\nbuffers: [{name: box, tile: [0, 1], bytes: 64}]\n"
+        "sequence: [{wait: {tile: [0, 0], channel: s2mm0}}]\n";
+    EXPECT_THAT(
+        complaint(program + "fill: [{buffer: bax, words: [1]}]\n"),
+        HasSubstr("s.yaml:5:17: fill[0].buffer: no buffer is named 'bax'; did you mean 'box'?"));
+    EXPECT_THAT(complaint(program + "expect: [{buffer: nix, words: [1]}]\n"),
+                HasSubstr("s.yaml:5:19: expect[0].buffer: no buffer is named 'nix'"));
+}
+
+TEST(Session, AFunctionalRunThatComparesNothingClaimsNoMatch) {
+    const std::string program =
+        "device: xdna\nprogram: p\nrun: {functional: on}\n"
+        "external_buffers: [{name: a, address: 0, bytes: 64}]\n"
+        "sequence: [{write_registers: 1}]\n";
+    const auto check = [&](const std::string& contents) {
+        return session::run(parse_scenario(program + contents, "test", {})).functional.value();
+    };
+    EXPECT_FALSE(check("").compared());
+    EXPECT_EQ(check("").method, "no expect says what buffers must hold");
+    EXPECT_TRUE(check("expect: [{buffer: a, words: [0]}]\n").compared());
+    EXPECT_THAT(complaint(program + "expect: [{buffer: a, words: []}]\n"),
+                HasSubstr("expect[0].words: must list at least one word"));
+}
+
+// It was printed by the name that the file gives itself: another device's, where it is a copy.
+TEST(Session, ALoweredProgramRunsOnTheDeviceThatTheScenarioNames) {
+    const std::string device = std::string{TILESIM_SOURCE_DIR} + "/configs/devices/xdna.yaml";
+    const Scenario scenario = parse_scenario(
+        "device: " + device + "\nprogram: p\nsequence: [{write_registers: 1}]\n", "test", {});
+    EXPECT_THAT(Session().lowered_text(scenario),
+                testing::StartsWith("device: " + device + "\nprogram: p\n"));
+}
+
+TEST(Session, AFileThatIsNotThereIsSaidWhereItsKeyStands) {
+    const std::string design = "device: xdna\ndesign: {file: ";
+    const std::string copy = std::string{TILESIM_SOURCE_DIR} + "/configs/programs/copy_insts.bin";
+    EXPECT_THAT(complaint(design + "no.mlir}\n"),
+                HasSubstr("s.yaml:2:16: design.file: /folder/no.mlir: there is no such file"));
+    EXPECT_THAT(complaint(design + copy + ", configuration: no.bin}\n"),
+                HasSubstr("design.configuration: /folder/no.bin: there is no such file"));
+    EXPECT_THAT(complaint(design + copy + ", kernels_file: no.yaml}\n"),
+                HasSubstr("design.kernels_file: /folder/no.yaml: there is no such file"));
+    EXPECT_THAT(complaint(design + copy + ", words: {a: no.bin}}\n"),
+                HasSubstr("design.words.a: /folder/no.bin: there is no such file"));
+    EXPECT_THAT(complaint("device: lpddr5x_pim\npim_program: {file: no.txt}\n"),
+                HasSubstr("s.yaml:2:21: pim_program.file: /folder/no.txt: there is no such file"));
+    EXPECT_THAT(complaint("device: lpddr5x_aim\npim_program: {aim_trace: no.txt}\n"),
+                HasSubstr("pim_program.aim_trace: /folder/no.txt: there is no such file"));
+}
+
 // It was simulated for the choice, which takes no part of the result but a note.
 TEST(Session, TheRunOfAChosenMappingIsThatOfTheSameMappingGiven) {
     const auto run = [](const workloads::Overrides& overrides) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ostream>
 
@@ -55,17 +56,70 @@ Window parse_window(const std::string& text) {
     return window;
 }
 
+// Why a file that was asked for shows nothing; empty where both show something.
+std::string why_empty(const ActivityLog& log, const TraceOptions& options, double time_ns) {
+    if (log.activities().empty() && !options.window.empty()) {
+        return fmt::format(
+            "the trace is empty: nothing began or lasted in --trace-window {} of a "
+            "run of {:.3f} us",
+            options.window, time_ns / 1000);
+    }
+    const auto holds_text = [&](const std::string& component) {
+        return component.find(options.vcd_signals) != component.npos;
+    };
+    const auto& components = log.components();
+    if (!options.vcd_file.empty() &&
+        std::none_of(components.begin(), components.end(), holds_text)) {
+        const std::string near = arch::base::config::nearest_name(options.vcd_signals, components);
+        return fmt::format("{} is empty: no component's name holds '{}' (--vcd-signals){}",
+                           options.vcd_file, options.vcd_signals,
+                           near.empty() ? fmt::format("; one is '{}'", components.front())
+                                        : fmt::format("; did you mean '{}'?", near));
+    }
+    return "";
+}
+
+// What says how a trace looks is an error without one, and so are two of them in one file.
+void check_together(const TraceOptions& options) {
+    if (!options.wanted() && !options.window.empty()) {
+        throw ConfigError("--trace-window needs --trace or --vcd");
+    }
+    const bool chrome = !options.chrome_file.empty();
+    const std::pair<bool, std::string_view> of_chrome[] = {
+        {options.counters, "--trace-counters"},
+        {options.flows, "--trace-flows"},
+        {options.time != TraceOptions{}.time, "--trace-time"}};
+    for (const auto& [given, name] : of_chrome) {
+        if (given && !chrome) {
+            throw ConfigError(fmt::format("{} needs --trace", name));
+        }
+    }
+    if (!options.vcd_signals.empty() && options.vcd_file.empty()) {
+        throw ConfigError("--vcd-signals needs --vcd");
+    }
+    const std::pair<std::string_view, const std::string&> files[] = {
+        {"--trace", options.chrome_file},
+        {"--vcd", options.vcd_file},
+        {"--commands", options.command_file}};
+    for (const auto& [name, file] : files) {
+        for (const auto& [other, same] : files) {
+            // A device such as /dev/null keeps nothing that the other could overwrite.
+            if (name < other && !file.empty() && file == same && !file.starts_with("/dev/")) {
+                throw ConfigError(fmt::format("{} and {} both write {}", name, other, file));
+            }
+        }
+    }
+}
+
 }  // namespace
 
 TraceSession::TraceSession(const TraceOptions& options) : options_(options) {
+    check_together(options);
     const Window window = parse_window(options.window);
     if (!options.command_file.empty()) {
         commands_.emplace(static_cast<std::size_t>(options.limit_mb * kBytesPerMb));
     }
     if (!options.wanted()) {
-        if (!options.window.empty()) {
-            throw ConfigError("--trace-window needs --trace or --vcd");
-        }
         return;
     }
     log_.emplace(window,
@@ -97,12 +151,13 @@ std::string TraceSession::write(const workloads::RunResult& result, std::int64_t
     if (!options_.vcd_file.empty()) {
         write_file(options_.vcd_file, to_vcd(*log_, options_.vcd_signals));
     }
-    return log_->truncated()
-               ? fmt::format(
-                     "the trace is cut at {} MB: --trace-window chooses what it shows, "
-                     "--trace-limit its size",
-                     options_.limit_mb)
-               : "";
+    if (log_->truncated()) {
+        return fmt::format(
+            "the trace is cut at {} MB: --trace-window chooses what it shows, --trace-limit its "
+            "size",
+            options_.limit_mb);
+    }
+    return why_empty(*log_, options_, result.time_ns);
 }
 
 }  // namespace tilesim::sim::trace

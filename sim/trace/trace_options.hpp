@@ -13,14 +13,14 @@
 namespace tilesim::sim::trace {
 
 struct TraceOptions {
-    std::string chrome_file;  // empty: none
+    std::string chrome_file = {};  // empty: none
     std::string time = "cycles";
     bool counters = false;
     bool flows = false;
-    std::string vcd_file;
-    std::string vcd_signals;
-    std::string command_file;
-    std::string window;  // "10 us..25 us"
+    std::string vcd_file = {};
+    std::string vcd_signals = {};
+    std::string command_file = {};
+    std::string window = {};  // "10 us..25 us"
     std::int64_t limit_mb = 256;
 
     bool wanted() const { return !chrome_file.empty() || !vcd_file.empty(); }

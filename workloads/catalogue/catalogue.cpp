@@ -170,6 +170,7 @@ void describe_device(Node& root, const Machine& machine) {
 
 Device load_device(const std::string& name, const Overrides& overrides) {
     Device device;
+    device.called = name;
     Overrides own;
     Overrides of_memory;
     for (const auto& override : overrides) {

@@ -105,8 +105,7 @@ class ProductJob final : public Job {
     }
 
     std::string text() const override {
-        return product_.summary + fmt::format("device: {}\n", case_.device.name) +
-               arch::npu::program::print(ready_.program());
+        return product_.summary + arch::npu::program::print(ready_.program(), case_.device.called);
     }
 
   private:

@@ -61,7 +61,8 @@ class DescriptorChecks : private ProblemList {
             check_range(kind, other, who + " (alternate)");
         }
         require(bd.length > 0 && bd.length < (std::int64_t{1} << dma.length_bits),
-                "{}: length {} words does not fit {} bits", who, bd.length, dma.length_bits);
+                "{}: length {} words, must be 1..{} ({} bits)", who, bd.length,
+                (std::int64_t{1} << dma.length_bits) - 1, dma.length_bits);
         require(bd.dimensions.empty() || dma.dimensions > 0,
                 "{}: has dimensions, but this tile's transfers are linear", who);
         require(dma.dimensions == 0 ||
@@ -71,12 +72,12 @@ class DescriptorChecks : private ProblemList {
             const program::Dimension& d = bd.dimensions[i];
             // Steps are stored minus one; the outermost size follows from the length.
             require(d.stride >= 1 && d.stride <= (std::int64_t{1} << dma.step_bits),
-                    "{}: step {} of dimension {} does not fit {} bits", who, d.stride, i,
-                    dma.step_bits);
+                    "{}: step {} of dimension {}, must be 1..{} ({} bits)", who, d.stride, i,
+                    std::int64_t{1} << dma.step_bits, dma.step_bits);
             const bool outermost = i + 1 == bd.dimensions.size();
             require(d.size >= 1 && (outermost || d.size < (std::int64_t{1} << dma.wrap_bits)),
-                    "{}: wrap {} of dimension {} does not fit {} bits", who, d.size, i,
-                    dma.wrap_bits);
+                    "{}: wrap {} of dimension {}, must be 1..{} ({} bits)", who, d.size, i,
+                    (std::int64_t{1} << dma.wrap_bits) - 1, dma.wrap_bits);
         }
         require(bd.padding.empty() || dma.padding, "{}: this tile cannot pad", who);
         for (std::size_t i = 0; i < bd.padding.size(); ++i) {
@@ -101,8 +102,8 @@ class DescriptorChecks : private ProblemList {
                     "{}: iteration size {} is not 1..{}", who, bd.iteration->size, kMostIterations);
             require(bd.iteration->stride >= 0 &&
                         bd.iteration->stride <= (std::int64_t{1} << dma.step_bits),
-                    "{}: iteration step {} does not fit {} bits", who, bd.iteration->stride,
-                    dma.step_bits);
+                    "{}: iteration step {}, must be 0..{} ({} bits)", who, bd.iteration->stride,
+                    std::int64_t{1} << dma.step_bits, dma.step_bits);
         }
         if (bd.packet) {
             require(bd.packet->id >= 0 && bd.packet->id < program::kPacketIds &&

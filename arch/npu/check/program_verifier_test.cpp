@@ -48,7 +48,14 @@ TEST(ProgramVerifier, NamesEachBrokenRule) {
                   p.buffers[0].address = 4096;
                   p.buffers[0].bytes = 2048;
               }),
-              "tile 0,2 descriptor 0: wrap 300 of dimension 0 does not fit 8 bits");
+              "tile 0,2 descriptor 0: wrap 300 of dimension 0, must be 1..255 (8 bits)");
+    EXPECT_TRUE(first_problem([](program::Program& p) {
+                    p.dmas[0].descriptors[0].length = 0;
+                }).starts_with("tile 0,2 descriptor 0: length 0 words, must be 1.."));
+    EXPECT_EQ(first_problem([](program::Program& p) {
+                  p.dmas[0].descriptors[0].iteration = program::Iteration{0, 1};
+              }),
+              "tile 0,2 descriptor 0: iteration size 0 is not 1..64");
     EXPECT_EQ(first_problem([](program::Program& p) {
                   p.dmas[0].descriptors[0].padding = {{1, 1}};
               }),

@@ -76,10 +76,10 @@ class StorageChecks : private ProblemList {
 
     void check_external_buffers() {
         for (const program::ExternalBuffer& buffer : program_.external_buffers) {
-            require(buffer.address % kWordBytes == 0 && buffer.bytes > 0,
-                    "external buffer {}: address {} must be a multiple of 4 and its {} bytes more "
-                    "than none",
-                    buffer.name, buffer.address, buffer.bytes);
+            require(buffer.address % kWordBytes == 0,
+                    "external buffer {}: address {} is no multiple of {}", buffer.name,
+                    buffer.address, kWordBytes);
+            require(buffer.bytes > 0, "external buffer {}: has no bytes", buffer.name);
         }
     }
 

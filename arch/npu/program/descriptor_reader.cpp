@@ -33,9 +33,9 @@ BufferDescriptor DescriptorReader::descriptor(Node node, bool shim) const {
     }
     if (node.has("iteration")) {
         const auto pair = read_pair(node, "iteration", kCount, "size and stride");
-        bd.iteration = Iteration{std::max<std::int64_t>(1, pair[0]), pair[1]};
-        node.optional("iteration_current", bd.iteration->current, {0, bd.iteration->size - 1},
-                      "of the first execution");
+        bd.iteration = Iteration{pair[0], pair[1]};
+        node.optional("iteration_current", bd.iteration->current,
+                      {0, std::max<std::int64_t>(1, pair[0]) - 1}, "of the first execution");
     }
     for (Node& entry : node.list("padding", "[before, after], innermost first")) {
         const auto pair = pair_of(entry);

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cctype>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 namespace tilesim::arch::npu::program {
@@ -30,9 +33,32 @@ std::string further_keys(const Kernel& k) {
     return text;
 }
 
+// As a YAML scalar: quoted where the plain text would be read as something else.
+std::string scalar(const std::string& name) {
+    const auto plain = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+               std::string_view{"_.-+/$()"}.find(c) != std::string_view::npos;
+    };
+    const bool nothing = name.empty() || name == "null" || name == "Null" || name == "NULL";
+    if (!nothing && name[0] != '-' && std::all_of(name.begin(), name.end(), plain)) {
+        return name;
+    }
+    std::string text = "\"";
+    for (const char c : name) {
+        if (c == '"' || c == '\\') {
+            text += fmt::format("\\{}", c);
+        } else if (std::iscntrl(static_cast<unsigned char>(c)) != 0) {
+            text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+        } else {
+            text += c;
+        }
+    }
+    return text + "\"";
+}
+
 template <class Named>
-const std::string& name_at(const std::vector<Named>& list, std::int64_t index) {
-    return list[static_cast<std::size_t>(index)].name;
+std::string name_at(const std::vector<Named>& list, std::int64_t index) {
+    return scalar(list[static_cast<std::size_t>(index)].name);
 }
 
 std::string action(const Program& program, const LockAction& lock) {
@@ -109,7 +135,7 @@ class Printer {
     explicit Printer(const Program& program) : program_(program) {}
 
     std::string run() {
-        text_ = fmt::format("program: {}\n", program_.name);
+        text_ = fmt::format("program: {}\n", scalar(program_.name));
         text_ += program_.ends_with_sequence ? "ends_with_sequence: on\n" : "";
         storage();
         dmas();
@@ -129,17 +155,18 @@ class Printer {
     void storage() {
         heading("external_buffers", program_.external_buffers.empty());
         for (const ExternalBuffer& b : program_.external_buffers) {
-            line(fmt::format("{{name: {}, address: {}, bytes: {}}}", b.name, b.address, b.bytes));
+            line(fmt::format("{{name: {}, address: {}, bytes: {}}}", scalar(b.name), b.address,
+                             b.bytes));
         }
         heading("locks", program_.locks.empty());
         for (const Lock& l : program_.locks) {
-            line(fmt::format("{{name: {}, tile: {}, id: {}, initial: {}}}", l.name, tile(l.tile),
-                             l.id, l.initial));
+            line(fmt::format("{{name: {}, tile: {}, id: {}, initial: {}}}", scalar(l.name),
+                             tile(l.tile), l.id, l.initial));
         }
         heading("buffers", program_.buffers.empty());
         for (const Buffer& b : program_.buffers) {
-            line(fmt::format("{{name: {}, tile: {}, address: {}, bytes: {}}}", b.name, tile(b.tile),
-                             b.address, b.bytes));
+            line(fmt::format("{{name: {}, tile: {}, address: {}, bytes: {}}}", scalar(b.name),
+                             tile(b.tile), b.address, b.bytes));
         }
     }
 
@@ -177,7 +204,7 @@ class Printer {
                                 name_of(hop.out),
                                 hop.arbiter ? fmt::format(", arbiter: {}", *hop.arbiter) : ""));
             }
-            line(fmt::format("name: {}", r.name));
+            line(fmt::format("name: {}", scalar(r.name)));
             text_ +=
                 fmt::format("    from: {}\n    to: [{}]\n", channel(r.source), fmt::join(to, ", "));
             if (r.packet_id) {
@@ -192,7 +219,7 @@ class Printer {
         text_ += program_.logic_streams.empty() ? "" : "logic_streams:\n";
         for (const LogicStream& stream : program_.logic_streams) {
             line(fmt::format("{{name: {}, tile: {}, buffer: {}, bytes_per_cycle: {}, passes: [",
-                             stream.name, tile(stream.tile),
+                             scalar(stream.name), tile(stream.tile),
                              name_at(program_.external_buffers, stream.buffer),
                              stream.bytes_per_cycle));
             for (const LogicStream::Pass& pass : stream.passes) {
@@ -207,7 +234,7 @@ class Printer {
         if (!program_.cascades.empty()) {
             text_ += "cascades:\n";
             for (const Cascade& c : program_.cascades) {
-                line(fmt::format("{{name: {}, from: {}, to: {}}}", c.name, tile(c.from),
+                line(fmt::format("{{name: {}, from: {}, to: {}}}", scalar(c.name), tile(c.from),
                                  tile(c.to)));
             }
         }
@@ -216,8 +243,8 @@ class Printer {
             line(fmt::format(
                 "{{name: {}, kind: {}, m: {}, k: {}, n: {}, a: {}, b: {}, c: {}, "
                 "b_layout: {}{}}}",
-                k.name, name_of(k.kind), k.m, k.k, k.n, name_of(k.a), name_of(k.b), name_of(k.c),
-                k.b_column_major ? "column_major" : "row_major", further_keys(k)));
+                scalar(k.name), name_of(k.kind), k.m, k.k, k.n, name_of(k.a), name_of(k.b),
+                name_of(k.c), k.b_column_major ? "column_major" : "row_major", further_keys(k)));
         }
         heading("cores", program_.cores.empty());
         for (const CoreProgram& core : program_.cores) {
@@ -229,7 +256,7 @@ class Printer {
                     names.push_back(name_at(program_.buffers, b));
                 }
                 text_ += fmt::format(
-                    "      - {{name: {}, buffers: [{}]{}{}}}\n", rotation.name,
+                    "      - {{name: {}, buffers: [{}]{}{}}}\n", scalar(rotation.name),
                     fmt::join(names, ", "),
                     rotation.parts > 1 ? fmt::format(", parts: {}", rotation.parts) : "",
                     walk(rotation));
@@ -363,6 +390,10 @@ class Printer {
 
 std::string print(const Program& program) {
     return Printer(program).run();
+}
+
+std::string print(const Program& program, const std::string& device) {
+    return fmt::format("device: {}\n", scalar(device)) + print(program);
 }
 
 }  // namespace tilesim::arch::npu::program

@@ -8,5 +8,7 @@
 namespace tilesim::arch::npu::program {
 
 std::string print(const Program& program);
+// As a file that runs on the device of this name or path.
+std::string print(const Program& program, const std::string& device);
 
 }  // namespace tilesim::arch::npu::program

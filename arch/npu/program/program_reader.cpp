@@ -122,6 +122,9 @@ class Reader {
             route.packet_id = id;
         }
         entry.optional("keep_header", route.keep_header, "whether the receiver gets the header");
+        if (route.keep_header && !route.packet_id) {
+            entry.error("keep_header", "goes with packet_id: words of a circuit have no header");
+        }
         for (Node& each : entry.list("path", "switches crossed; left out: routed")) {
             Hop hop;
             hop.tile = read_tile(each);

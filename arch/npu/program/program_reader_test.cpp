@@ -89,6 +89,21 @@ std::string complaint(std::string from, const std::string& to) {
     return "";
 }
 
+// A size of 0 is for the verifier to refuse: it was read as 1.
+TEST(ProgramReader, ReadsAnIterationAsItIs) {
+    auto document = Document::parse(
+        "program: p\nexternal_buffers: [{name: A, address: 0, bytes: 64}]\nsequence: "
+        "[{write_descriptor: {tile: [0, 0], descriptor: {id: 0, buffer: A, length: 1, iteration: "
+        "[0, 4]}}}]\n",
+        "p.yaml");
+    auto root = document.root();
+    const Program program = read_program(root);
+    document.finish();
+    const auto& write = std::get<WriteDescriptor>(program.sequence.at(0));
+    ASSERT_TRUE(write.descriptor.iteration);
+    EXPECT_EQ(write.descriptor.iteration->size, 0);
+}
+
 TEST(ProgramReader, ReadsAnEmptyProgramAsPrinted) {
     Program program;
     program.name = "nothing";
@@ -97,6 +112,23 @@ TEST(ProgramReader, ReadsAnEmptyProgramAsPrinted) {
     auto root = document.root();
     EXPECT_EQ(print(read_program(root)), print(program));
     document.finish();
+}
+
+TEST(ProgramReader, ReadsNamesThatMeanSomethingElseInYaml) {
+    for (const char* name : {"null", "", "a: b", "#x", "-", "[a]", "a,b", "*a", "%a", "tile(0,2)",
+                             "say \"x\"", "back\\slash", "a\tb", "\u00e9", "true", "on", "1"}) {
+        Program program;
+        program.name = "p";
+        program.external_buffers.push_back({name, 0, 64});
+        program.cores.push_back({{0, 2}, {}, {}});
+        auto document = Document::parse(print(program), "p.yaml");
+        auto root = document.root();
+        const Program read = read_program(root);
+        root.done();
+        document.finish();
+        EXPECT_EQ(read.external_buffers.at(0).name, name);
+        EXPECT_EQ(print(read), print(program));
+    }
 }
 
 TEST(ProgramReader, SaysWhereAndWhatIsWrong) {
@@ -110,6 +142,8 @@ TEST(ProgramReader, SaysWhereAndWhatIsWrong) {
     EXPECT_NE(complaint("[[4, 1], [2, 8]]", "[[4, 1], [2]]").find("two integers"),
               std::string::npos);
     EXPECT_NE(complaint("{name: tile, tile", "{name: box, tile").find("declared twice"),
+              std::string::npos);
+    EXPECT_NE(complaint("    packet_id: 5\n", "").find("keep_header: goes with packet_id"),
               std::string::npos);
     EXPECT_NE(complaint(", cycles: 9", "").find("cycles"), std::string::npos);
     EXPECT_NE(complaint("set_lock:", "unset_lock:").find("must be write_descriptor"),

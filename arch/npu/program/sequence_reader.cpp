@@ -40,7 +40,8 @@ void SequenceReader::read(Node& entry) {
          {"reset_core", [&] { add(ResetCore{read_tile(entry, "reset_core")}); }},
          {"write_registers", [&] {
               WriteRegisters write;
-              entry.required("write_registers", write.writes, {1, 1 << 30},
+              // There where this is called; every other operation is one without it.
+              entry.optional("write_registers", write.writes, {1, 1 << 30},
                              "so many writes of registers of which nothing here depends");
               add(write);
           }}});

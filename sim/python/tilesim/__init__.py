@@ -171,7 +171,8 @@ def sweep(scenario: Scenario, axes: Mapping[str, Sequence[Value]],
     Returns a flat row a point, in that order: the axes' values, then the result
     (pandas.DataFrame takes the list as it is). A point that cannot be run has the status "invalid"
     and its error. callback: called with each row as soon as it and all before it are there; False
-    ends the sweep. jobs: processes to run in.
+    ends the sweep. jobs: processes to run in, each of which imports the calling script: what it
+    does stands below `if __name__ == "__main__":`.
     """
     for key, values in axes.items():
         if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):

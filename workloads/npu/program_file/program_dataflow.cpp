@@ -1,7 +1,5 @@
 #include "workloads/npu/program_file/program_dataflow.hpp"
 
-#include <fmt/format.h>
-
 #include <memory>
 #include <utility>
 
@@ -46,8 +44,7 @@ class ProgramJob final : public Job {
     }
 
     std::string text() const override {
-        return fmt::format("device: {}\n", case_.device.name) +
-               arch::npu::program::print(ready_.program());
+        return arch::npu::program::print(ready_.program(), case_.device.called);
     }
 
   private:

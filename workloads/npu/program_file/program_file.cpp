@@ -23,8 +23,9 @@ using BufferName = ProgramWorkload::BufferName;
 
 constexpr std::string_view kBuffer = "buffer, in DRAM or in a tile";
 
-BufferName find_buffer(Node& node, std::string_view key, const std::string& name,
-                       const Program& program) {
+// Nothing, and an error, where there is none of this name.
+std::optional<BufferName> find_buffer(Node& node, std::string_view key, const std::string& name,
+                                      const Program& program) {
     std::vector<std::string> known;
     const auto find = [&](const auto& list, bool external) -> std::optional<BufferName> {
         for (std::size_t i = 0; i < list.size(); ++i) {
@@ -36,15 +37,15 @@ BufferName find_buffer(Node& node, std::string_view key, const std::string& name
         return std::nullopt;
     };
     if (const auto place = find(program.external_buffers, true)) {
-        return *place;
+        return place;
     }
     if (const auto place = find(program.buffers, false)) {
-        return *place;
+        return place;
     }
     const std::string near = arch::base::config::nearest_name(name, known);
     node.error(key, fmt::format("no buffer is named '{}'{}", name,
                                 near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
-    return {};
+    return std::nullopt;
 }
 
 const std::string& name_of(BufferName name, const Program& program) {
@@ -52,7 +53,7 @@ const std::string& name_of(BufferName name, const Program& program) {
     return name.external ? program.external_buffers[index].name : program.buffers[index].name;
 }
 
-BufferName read_buffer(Node& node, std::string_view key, const Program& program) {
+std::optional<BufferName> read_buffer(Node& node, std::string_view key, const Program& program) {
     std::string name;
     node.required(key, name, kBuffer);
     return find_buffer(node, key, name, program);
@@ -65,15 +66,16 @@ std::size_t size_in_words(BufferName name, const Program& program) {
         kWordBytes);
 }
 
-std::vector<std::int64_t> read_words(Node& entry, BufferName buffer, const Program& program) {
+std::vector<std::int64_t> read_words(Node& entry, std::optional<BufferName> buffer,
+                                     const Program& program) {
     std::vector<std::int64_t> words;
     for (Node& word : entry.list("words", "32-bit words")) {
         words.push_back(word.integer(kWord));
     }
-    const bool given = !program.buffers.empty() || !program.external_buffers.empty();
-    if (given && words.size() > size_in_words(buffer, program)) {
-        entry.error("words", fmt::format("has {} words, {} holds {}", words.size(),
-                                         name_of(buffer, program), size_in_words(buffer, program)));
+    if (buffer && words.size() > size_in_words(*buffer, program)) {
+        entry.error("words",
+                    fmt::format("has {} words, {} holds {}", words.size(),
+                                name_of(*buffer, program), size_in_words(*buffer, program)));
     }
     return words;
 }
@@ -122,7 +124,8 @@ void read_contents(Node& root, ProgramWorkload& workload) {
     using Values = ProgramWorkload::Fill::Values;
     for (Node& entry : root.list("fill", "what buffers hold at start")) {
         ProgramWorkload::Fill fill;
-        fill.buffer = read_buffer(entry, "buffer", program);
+        const auto buffer = read_buffer(entry, "buffer", program);
+        fill.buffer = buffer.value_or(BufferName{});
         const bool words = entry.has("words");
         if (!entry.describing() && words == entry.has("values")) {
             entry.error("", "must hold either values or words");
@@ -136,14 +139,15 @@ void read_contents(Node& root, ProgramWorkload& workload) {
         }
         if (words) {
             fill.values = Values::Words;
-            fill.words = read_words(entry, fill.buffer, program);
+            fill.words = read_words(entry, buffer, program);
         }
         entry.done();
         workload.fills.push_back(fill);
     }
     for (Node& entry : root.list("expect", "what buffers must hold at the end")) {
         ProgramWorkload::Expectation expectation;
-        expectation.buffer = read_buffer(entry, "buffer", program);
+        const auto buffer = read_buffer(entry, "buffer", program);
+        expectation.buffer = buffer.value_or(BufferName{});
         const bool words = entry.has("words"), equals = entry.has("equals");
         if (!entry.describing() && equals == words) {
             entry.error("", "must hold either equals or words");
@@ -155,7 +159,10 @@ void read_contents(Node& root, ProgramWorkload& workload) {
             entry.optional("plus", expectation.plus, kWord, "added to every word of the other");
         }
         if (words) {
-            expectation.words = read_words(entry, expectation.buffer, program);
+            expectation.words = read_words(entry, buffer, program);
+            if (expectation.words.empty()) {
+                entry.error("words", "must list at least one word");
+            }
         }
         entry.done();
         workload.expectations.push_back(expectation);
@@ -190,7 +197,8 @@ void fill_buffers(const ProgramWorkload& workload, std::uint64_t seed, ProgramBy
 
 workloads::ProductCheck check_buffers(const ProgramWorkload& workload, ProgramBytes bytes) {
     workloads::ProductCheck check;
-    check.method = "words of buffers";
+    check.method = workload.expectations.empty() ? "no expect says what buffers must hold"
+                                                 : "words of buffers";
     check.match = true;
     const Program& program = workload.program;
     for (const ProgramWorkload::Expectation& expectation : workload.expectations) {

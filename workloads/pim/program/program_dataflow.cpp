@@ -14,7 +14,6 @@ namespace tilesim::workloads::pim::program {
 using arch::base::DataType;
 using arch::base::config::ConfigError;
 using arch::base::config::Node;
-using arch::base::config::read_file;
 using Json = nlohmann::ordered_json;
 
 namespace {
@@ -38,7 +37,8 @@ void read_source(Node& node, ProblemSource& source, ProgramWorkload& workload) {
     workload.file = source.file;
     if (workload.text.empty()) {
         workload.file = beside(source.file, file + trace);
-        workload.text = read_file(workload.file);
+        workload.text =
+            read_named_file(node, trace.empty() ? "file" : "aim_trace", workload.file).value_or("");
         return;
     }
     // Lines of the block count from the one behind its key.

@@ -118,18 +118,19 @@ program::TileCoordinate read_place(Node& node, const char* key, const char* desc
     return {numbers[0], numbers[1]};
 }
 
-// The host's words in a file, whose text becomes part of `provenance`.
-std::vector<std::uint32_t> read_words(const std::string& path, std::string& provenance) {
+// The host's words in the file under `key`, whose text becomes part of `provenance`.
+std::vector<std::uint32_t> read_words(Node& node, std::string_view key, const std::string& path,
+                                      std::string& provenance) {
     std::vector<std::uint32_t> list;
-    if (!path.empty()) {
-        const std::string bytes = read_file(path);
-        provenance += bytes;
-        if (bytes.size() % binary::kWordSize != 0 && !binary::is_hex_text(bytes)) {
-            throw ConfigError(
-                fmt::format("{}: {} bytes are no 32-bit words, and no hexadecimal text either",
-                            path, bytes.size()));
+    if (const auto bytes = read_named_file(node, key, path)) {
+        provenance += *bytes;
+        if (bytes->size() % binary::kWordSize != 0 && !binary::is_hex_text(*bytes)) {
+            node.error(key, fmt::format("{}: {} bytes are no 32-bit words, and no hexadecimal text "
+                                        "either",
+                                        path, bytes->size()));
+            return list;
         }
-        const binary::Words words = binary::words_of(bytes, path);
+        const binary::Words words = binary::words_of(*bytes, path);
         for (std::size_t i = 0; i < words.size(); ++i) {
             list.push_back(words[i]);
         }
@@ -204,8 +205,9 @@ void read_overrides(Node& node, const std::string& scenario, DesignFile& design)
         for (const std::string& name : words.keys()) {
             std::string file;
             words.required(name, file, "32-bit words: little-endian bytes or hexadecimal text");
-            options.words[name] =
-                read_words(file.empty() ? file : beside(scenario, file), design.text);
+            if (!file.empty()) {
+                options.words[name] = read_words(words, name, beside(scenario, file), design.text);
+            }
         }
         words.done();
     }
@@ -247,8 +249,10 @@ std::vector<HostStep> read_host(Node& node) {
 }
 
 // The design's text from its binaries. `all`: what has been read, for the provenance.
-std::string from_binaries(const binary::NamedBytes& file, const std::string& configuration,
-                          const std::string& scenario, std::string& all) {
+// Nothing, and an error, where the configuration cannot be read.
+std::optional<std::string> from_binaries(Node& node, const binary::NamedBytes& file,
+                                         const std::string& configuration,
+                                         const std::string& scenario, std::string& all) {
     const bool is_sequence = binary::is_sequence(file.bytes);
     if (configuration.empty()) {
         return is_sequence ? binary::decompiled(file, {}) : binary::decompiled({}, file);
@@ -260,7 +264,11 @@ std::string from_binaries(const binary::NamedBytes& file, const std::string& con
                         file.file));
     }
     const std::string path = beside(scenario, configuration);
-    const binary::NamedBytes other{std::filesystem::proximate(path).string(), read_file(path)};
+    const auto bytes = read_named_file(node, "configuration", path);
+    if (!bytes) {
+        return std::nullopt;
+    }
+    const binary::NamedBytes other{std::filesystem::proximate(path).string(), *bytes};
     all += other.bytes;
     return binary::decompiled(file, other);
 }
@@ -329,24 +337,32 @@ DesignFile read_design_file(Node node, const std::string& scenario) {
                   "a file of kernels, cascade, stream, default_kernel, default_core, inline");
     if (!costs.empty()) {
         const std::string path = beside(scenario, costs);
-        Document document = Document::load(path);
-        Node root = document.root();
-        read_costs(root, design.options.costs);
-        root.done();
-        document.finish();
-        design.text += document.text();
+        if (const auto text = read_named_file(node, "kernels_file", path)) {
+            Document document = Document::parse(*text, path);
+            Node root = document.root();
+            read_costs(root, design.options.costs);
+            root.done();
+            document.finish();
+            design.text += document.text();
+        }
     }
     read_costs(node, design.options.costs);
     read_overrides(node, scenario, design);
     design.options.host = read_host(node);
     node.done();
-    if (!file.empty()) {
-        const std::string path = beside(scenario, file);
-        std::string text = read_file(path);
+    const std::string path = beside(scenario, file);
+    const auto read = file.empty() ? std::nullopt : read_named_file(node, "file", path);
+    if (read) {
+        std::string text = *read;
         design.text += text;
         std::string shown = std::filesystem::proximate(path).string();
         if (binary::is_binary_design(text)) {
-            text = from_binaries({shown, text}, configuration, scenario, design.text);
+            const auto decompiled =
+                from_binaries(node, {shown, text}, configuration, scenario, design.text);
+            if (!decompiled) {
+                return design;
+            }
+            text = *decompiled;
             shown += " (decompiled)";
         } else if (text.find('\0') != text.npos || binary::is_hex_text(text)) {
             throw ConfigError(
