@@ -25,7 +25,7 @@ namespace {
 std::vector<std::string> basic_problems(const GemmProblem& problem,
                                         const OutputStationaryMapping& map,
                                         const NpuConfig& config) {
-    if (map.cast_by_element && map.cast_lanes == 0) {
+    if (map.sums_apart && map.cast_by_element && map.cast_lanes == 0) {
         return {"cast_by: element needs cast_lanes, the elements of an iteration"};
     }
     if (map.sums_apart && !is_float(problem.c)) {
