@@ -9,6 +9,7 @@
 
 #include "arch/base/quantity.hpp"
 #include "workloads/catalogue/catalogue.hpp"
+#include "workloads/paths.hpp"
 
 namespace tilesim::sim {
 
@@ -126,12 +127,8 @@ void load_named_device(Node& root, const Document& document, const std::string& 
                        std::string_view key) {
     try {
         device = catalogue::load_device(name, overrides);
-    } catch (const ConfigError& error) {
-        const std::string text = error.what();
-        if (!text.starts_with("unknown device")) {
-            throw;
-        }
-        root.error(key, text);
+    } catch (const workloads::UnknownName& error) {
+        root.error(key, error.what());
         document.finish();
     }
 }

@@ -109,24 +109,17 @@ TEST_F(CandidateSearchTest, AStoppedRunSaysNothingWhereMoreWasExpected) {
     EXPECT_EQ(ended.next_likely(10), 1U);
 }
 
-TEST_F(CandidateSearchTest, AStoppedRunCountsWhereLessWasExpected) {
-    CandidateSearch alike({});
-    alike.add(expected(10, 8));
-    alike.take(0);
-    alike.learn_at_least(0, 1000);
-    alike.add(expected(10, 8));
-    alike.add(expected(10, 64));
-    EXPECT_EQ(alike.next(0), 2U);
-}
-
-TEST_F(CandidateSearchTest, WhatIsAddedLaterKnowsOfThoseTriedBefore) {
-    CandidateSearch alike({});
-    alike.add(expected(10, 8));
-    alike.take(0);
-    alike.learn(0, 1000);
-    alike.add(expected(10, 8));
-    alike.add(expected(10, 64));
-    EXPECT_EQ(alike.next(0), 2U);
+// Ten were expected of it; what is added later knows of it, too.
+TEST_F(CandidateSearchTest, OneThatTookLongerMakesItsLikeComeLaterWhetherItEndedOrWasStopped) {
+    for (const bool ended : {true, false}) {
+        CandidateSearch alike({});
+        alike.add(expected(10, 8));
+        alike.take(0);
+        ended ? alike.learn(0, 1000) : alike.learn_at_least(0, 1000);
+        alike.add(expected(10, 8));
+        alike.add(expected(10, 64));
+        EXPECT_EQ(alike.next(0), 2U) << ended;
+    }
 }
 
 TEST_F(CandidateSearchTest, TheLeastBoundOfTheRestIsWhatIsProven) {

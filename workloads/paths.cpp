@@ -81,9 +81,9 @@ std::string shipped_file(const char* what, const char* in, const std::string& na
     }
     std::sort(known.begin(), known.end());
     const std::string near = arch::base::config::nearest_name(name, known);
-    throw arch::base::config::ConfigError(
-        fmt::format("unknown {} '{}'; known are {}{}", what, name, fmt::join(known, ", "),
-                    near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+    throw UnknownName(fmt::format("unknown {} '{}'; known are {}{}", what, name,
+                                  fmt::join(known, ", "),
+                                  near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
 }
 
 }  // namespace

@@ -9,6 +9,12 @@
 
 namespace tilesim::workloads {
 
+// No shipped device or model has this name.
+class UnknownName : public arch::base::config::ConfigError {
+  public:
+    using ConfigError::ConfigError;
+};
+
 std::string configs_folder();
 std::string validation_folder();
 // A device file: a path when it has a slash or ends in .yaml, otherwise a shipped device's name.

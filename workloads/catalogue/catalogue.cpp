@@ -139,10 +139,7 @@ std::string read_memory_name(Node& root) {
 Document load_memory(Node& root, const Document& device, const std::string& name) {
     try {
         return Document::load(device_file(name));
-    } catch (const arch::base::config::ConfigError& error) {
-        if (!std::string_view{error.what()}.starts_with("unknown device")) {
-            throw;
-        }
+    } catch (const UnknownName& error) {
         root.error(kMemory, error.what());
         device.finish();
         throw;

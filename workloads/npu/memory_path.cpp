@@ -28,6 +28,11 @@ Runs of_column(Runs runs, std::int64_t column, std::int64_t columns) {
     return runs;
 }
 
+Runs in_own_rows(Runs runs, std::int64_t columns) {
+    runs.bytes /= static_cast<double>(columns);
+    return runs;
+}
+
 double MemoryPath::fabric_ns(const arch::npu::ShimConfig& shim, const std::vector<Runs>& runs,
                              std::int64_t columns) const {
     const auto pieces = [&runs](arch::base::Bytes size) {
@@ -45,6 +50,15 @@ double MemoryPath::fabric_ns(const arch::npu::ShimConfig& shim, const std::vecto
     return std::max(
         {link, blocks,
          pieces(fabric.chop) / static_cast<double>(columns) * ns_of(fabric.request_interval)});
+}
+
+double MemoryPath::busiest_column_ns(const arch::npu::ShimConfig& shim, const Runs& runs,
+                                     std::int64_t columns) const {
+    double busiest = 0;
+    for (std::int64_t column = 0; column < columns; ++column) {
+        busiest = std::max(busiest, fabric_ns(shim, {of_column(runs, column, columns)}, 1));
+    }
+    return busiest;
 }
 
 double MemoryPath::dram_ns(const std::vector<Runs>& runs) const {

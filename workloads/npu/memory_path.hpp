@@ -29,8 +29,10 @@ struct Runs {
 // Aligned pieces of `size` bytes that the runs touch, on average over where they begin.
 double pieces_of(const Runs& runs, std::int64_t size);
 
-// A column's share of runs of all columns that lie beside each other along a row, in their order.
+// A column's share of runs of all columns that lie beside each other along a row, in their order;
+// and of runs that lie in rows of each column's own.
 Runs of_column(Runs runs, std::int64_t column, std::int64_t columns);
+Runs in_own_rows(Runs runs, std::int64_t columns);
 
 struct MemoryPath {
     const arch::memory::device::MemoryConfig& memory;
@@ -46,6 +48,10 @@ struct MemoryPath {
     // What the fabric takes for runs of one direction: link, blocks and ports.
     double fabric_ns(const arch::npu::ShimConfig& shim, const std::vector<Runs>& runs,
                      std::int64_t columns) const;
+
+    // The same of the column whose runs, beside those of the others along a row, take longest.
+    double busiest_column_ns(const arch::npu::ShimConfig& shim, const Runs& runs,
+                             std::int64_t columns) const;
 
     // What a column's reads take on their own way through the fabric.
     double column_ns(const arch::npu::ShimConfig& shim, const std::vector<Runs>& reads) const;

@@ -30,8 +30,9 @@ TEST(MemoryPath, AColumnsRunsBeginWhereItsPartOfARowDoes) {
         all += pieces_of(of_column(rows, column, 8), chop);
     }
     EXPECT_DOUBLE_EQ(all, pieces_of(rows, chop));
-    // In a second round they begin 384 further on, which is in the middle of a piece for every
-    // other: of the fourth column's, from 144 and 528 on, none and none are in two.
+    // In a second round they begin 384 further on, in the middle of a piece for every other: those
+    // of the fourth column, from 144 and from 528 on, are in one each, of the third half are in
+    // two.
     EXPECT_DOUBLE_EQ(pieces_of(of_column({76800, 48, 768}, 3, 8), chop), 200);
     EXPECT_DOUBLE_EQ(pieces_of(of_column({76800, 48, 768}, 2, 8), chop), 300);
 }

@@ -209,6 +209,8 @@ class DeviceUse {
         }
         const bool matvec = kernel.kind == program::KernelKind::Matvec;
         vectors_worked_on_ = vectors_worked_on_ || matvec || kernel.kind == KernelKind::Vector;
+        feels_lanes_ = feels_lanes_ || matvec ||
+                       (kernel.kind == KernelKind::Vector && kernel.iteration_lanes == 0);
         matvecs_ = matvecs_ || matvec;
         sums_ = sums_ || matvec ||
                 (kernel.kind == KernelKind::Vector && program::sums_rows(kernel.operation));
@@ -372,8 +374,8 @@ class DeviceUse {
         spare("npu.kernels.vector_registers", vectors_, config_.kernels.vector_registers);
         name_if(!spills_, {"npu.kernels.accumulate_latency"});
         name_if(!stream_kernels_, {"npu.kernels.panel_memory"});
-        name_if(!vectors_worked_on_, {"npu.kernels.vector_lanes", "npu.kernels.vector_latency",
-                                      "npu.kernels.load_latency"});
+        name_if(!feels_lanes_, {"npu.kernels.vector_lanes"});
+        name_if(!vectors_worked_on_, {"npu.kernels.vector_latency", "npu.kernels.load_latency"});
         name_if(!matvecs_, {"npu.kernels.vector_macs"});
         name_if(!sums_, {"npu.kernels.vector_interval"});
     }
@@ -400,6 +402,7 @@ class DeviceUse {
     bool loads_both_ = false;
     bool feels_slots_ = false;
     bool vectors_worked_on_ = false;
+    bool feels_lanes_ = false;
     bool matvecs_ = false;
     bool sums_ = false;
     bool stream_kernels_ = false;

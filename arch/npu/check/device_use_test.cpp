@@ -93,6 +93,28 @@ TEST(DeviceUse, AShimsBurstIsNamedWhereHalfOfItHoldsEveryRun) {
     EXPECT_TRUE(named(33, 64));  // it says its own
 }
 
+TEST(DeviceUse, ALoopWhoseIterationsDoNotOverlapFeelsItsLatenciesAndNotTheDevicesLanes) {
+    program::Program program;
+    program::Kernel cast;
+    cast.kind = program::KernelKind::Vector;
+    cast.operation = program::VectorOperation::Cast;
+    cast.m = cast.n = 64;
+    program.cores = {{kCore, {}, {{program::CallOp{0, {}, {}}}}}};
+    NpuConfig config;
+    config.kernels.vector_lanes = 16;
+    const auto named = [&](std::int64_t iteration_lanes, const char* key) {
+        cast.iteration_lanes = iteration_lanes;
+        program.kernels = {cast};
+        return names(not_exercised(program, config, {}), key);
+    };
+    for (const char* key : {"npu.kernels.load_latency", "npu.kernels.vector_latency"}) {
+        EXPECT_FALSE(named(0, key)) << key;
+        EXPECT_FALSE(named(16, key)) << key;
+    }
+    EXPECT_FALSE(named(0, "npu.kernels.vector_lanes"));
+    EXPECT_TRUE(named(16, "npu.kernels.vector_lanes"));
+}
+
 TEST(DeviceUse, LoadSlotsAreNamedWhereOneMoreOrLessTakesNoOtherTime) {
     program::Program program;
     program::Kernel kernel;

@@ -64,6 +64,13 @@ std::string VectorKernelTiming::check(const Kernel& kernel) const {
         return fmt::format("needs its numbers of rows and elements, `m` and `{}`",
                            matvec ? "k" : "n");
     }
+    const bool cast = !matvec && kernel.operation == VectorOperation::Cast;
+    if (kernel.iteration_lanes > 0 && !cast) {
+        return "only casts have iterations that do not overlap (`iteration_lanes`)";
+    }
+    if (kernel.by_element && kernel.iteration_lanes == 0) {
+        return "converts by elements only where `iteration_lanes` says how many in an iteration";
+    }
     const bool packed =
         kernel.a == DataType::Int4 && (matvec || kernel.operation == VectorOperation::Dequantise);
     if (!packed && !works_on(kernel.a)) {
@@ -88,12 +95,13 @@ KernelCycles VectorKernelTiming::cycles(const Kernel& kernel) const {
     return kernel.kind == program::KernelKind::Matvec ? matvec(kernel) : vector(kernel);
 }
 
-Cycles VectorKernelTiming::without_overlap(std::int64_t elements, std::int64_t lanes, By by) const {
-    const Cycles store{1};
-    const Cycles instructions{by == By::Element ? lanes * kElementMoves : 1};
-    const Cycles iteration =
-        config_.load_latency + instructions - Cycles{1} + config_.vector_latency + store;
-    return iteration * ceil_div(elements, lanes);
+KernelCycles VectorKernelTiming::without_overlap(const Kernel& kernel) const {
+    const std::int64_t iterations = ceil_div(kernel.m * kernel.n, kernel.iteration_lanes);
+    const std::int64_t instructions =
+        kernel.by_element ? kernel.iteration_lanes * kElementMoves : 1;
+    // The last instruction begins the latency, behind which comes the store.
+    return {.issue = Cycles{iterations * instructions},
+            .loop_extra = (config_.load_latency + config_.vector_latency) * iterations};
 }
 
 KernelCycles VectorKernelTiming::loop(std::int64_t elements, const Pass& pass) const {
@@ -149,9 +157,10 @@ KernelCycles VectorKernelTiming::vector(const Kernel& kernel) const {
     const Cycles reciprocal = config_.vector_latency * (kNewtonSteps * kNewtonDepth);
     const auto all = [&](const Pass& each) { return loop(kernel.m * kernel.n, each); };
     switch (kernel.operation) {
+        case VectorOperation::Cast:
+            return kernel.iteration_lanes > 0 ? without_overlap(kernel) : all(pass(1, a, c));
         case VectorOperation::Add:
         case VectorOperation::Multiply:
-        case VectorOperation::Cast:
         case VectorOperation::Copy:
         case VectorOperation::Relu:
             return all(pass(1, a + b, c));

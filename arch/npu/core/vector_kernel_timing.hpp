@@ -31,16 +31,14 @@ class VectorKernelTiming {
     std::string check(const program::Kernel& kernel) const;
     // `kernel` must pass `check`.
     KernelCycles cycles(const program::Kernel& kernel) const;
-    // A loop that converts `elements`, `lanes` an iteration, none of which begins before the one
-    // before has ended: a load, an instruction (or moves for each element), a store.
-    enum class By { Vector, Element };
-    base::Cycles without_overlap(std::int64_t elements, std::int64_t lanes,
-                                 By by = By::Vector) const;
 
   private:
     struct Pass;
     KernelCycles matvec(const program::Kernel& kernel) const;
     KernelCycles vector(const program::Kernel& kernel) const;
+    // A cast whose iterations do not overlap: a load, an instruction or the moves of each element,
+    // a store.
+    KernelCycles without_overlap(const program::Kernel& kernel) const;
     // One loop over `elements`.
     KernelCycles loop(std::int64_t elements, const Pass& pass) const;
     base::Cycles reduction(std::int64_t lanes) const;

@@ -1,5 +1,6 @@
 #include "arch/npu/core/vector_kernel_timing.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace tilesim::arch::npu::core {
@@ -102,12 +103,33 @@ TEST(VectorKernelTiming, ElementsTakeTheirLoadsStoresOrInstructions) {
 }
 
 TEST(VectorKernelTiming, IterationsThatDoNotOverlapTakeALoadAnInstructionAndAStoreEach) {
+    program::Kernel cast = vector(program::VectorOperation::Cast, 2, 24);
+    cast.iteration_lanes = 24;
+    EXPECT_EQ(total(sample(), cast), 2 * (11 + 7 + 1));
+    cast.n = 25;  // in one loop
+    EXPECT_EQ(total(sample(), cast), 3 * (11 + 7 + 1));
+    KernelConfig config = sample();
+    config.vector_lanes *= 2;  // its own are stated
+    config.load_slots = 1;
+    EXPECT_EQ(total(config, cast), 3 * (11 + 7 + 1));
+    cast.by_element = true;  // five moves each, of which the last one begins the latency
+    EXPECT_EQ(total(sample(), cast), 3 * (11 + 24 * 5 - 1 + 7 + 1));
+}
+
+TEST(VectorKernelTiming, OnlyCastsHaveIterationsThatDoNotOverlap) {
+    using testing::HasSubstr;
     const KernelConfig config = sample();
     const VectorKernelTiming timing(config);
-    EXPECT_EQ(timing.without_overlap(48, 24).count(), 2 * (11 + 7 + 1));
-    EXPECT_EQ(timing.without_overlap(49, 24).count(), 3 * (11 + 7 + 1));
-    const auto by_element = VectorKernelTiming::By::Element;
-    EXPECT_EQ(timing.without_overlap(48, 24, by_element).count(), 2 * (11 + 24 * 5 - 1 + 7 + 1));
+    program::Kernel kernel = vector(program::VectorOperation::Cast, 2, 24);
+    kernel.by_element = true;
+    EXPECT_THAT(timing.check(kernel), HasSubstr("only where `iteration_lanes` says"));
+    kernel.iteration_lanes = 16;
+    EXPECT_EQ(timing.check(kernel), "");
+    kernel.operation = program::VectorOperation::Copy;
+    EXPECT_THAT(timing.check(kernel), HasSubstr("only casts"));
+    program::Kernel product = matvec(1, 30);
+    product.iteration_lanes = 16;
+    EXPECT_THAT(timing.check(product), HasSubstr("only casts"));
 }
 
 TEST(VectorKernelTiming, RowsThatAreNormalisedArePassedTwiceAndSummed) {

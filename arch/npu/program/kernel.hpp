@@ -99,6 +99,10 @@ struct Kernel {
     VectorOperation operation = VectorOperation::Add;  // Vector
     // Matvec and Dequantise: elements of A that share a scale factor; 0: there are none.
     std::int64_t scale_block = 0;
+    // A cast's: elements of an iteration of its loop, where the compiler lets none begin before the
+    // one before has ended; 0: iterations overlap. Such an iteration may take its vector apart.
+    std::int64_t iteration_lanes = 0;
+    bool by_element = false;
 };
 // Bytes of one row of a Matvec's or Dequantise's A: its elements, then their bf16 scale factors.
 std::int64_t row_bytes(const Kernel& kernel, std::int64_t elements);

@@ -188,6 +188,11 @@ class Reader {
         entry.optional("operation", kernel.operation, kVectorOperations, "what vector does");
         entry.optional("scale_block", kernel.scale_block, {0, 1 << 16},
                        "matvec, dequantise: elements of A that share a scale factor; 0: none");
+        entry.optional("iteration_lanes", kernel.iteration_lanes, {0, 1024},
+                       "cast: elements of an iteration, one iteration after the other; 0: they "
+                       "overlap");
+        entry.optional("by_element", kernel.by_element,
+                       "cast: whether such an iteration converts element by element");
         const bool stated = kernel.kind == KernelKind::Fixed || kernel.kind == KernelKind::Inline;
         if (stated && !kernel.cycles) {
             entry.error("cycles", "is needed for a kernel of kind fixed or inline");

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "arch/npu/core/vector_kernel_timing.hpp"
 #include "workloads/npu/core_placement.hpp"
 #include "workloads/npu/elementwise/mapping_problems.hpp"
 #include "workloads/npu/object_fifo.hpp"
@@ -51,11 +50,7 @@ class Lowering {
         arguments.push_back({"C", result_.padded_m * row_.c});
         place_arguments(program_, arguments);
         program::Kernel kernel = kernel_of(problem_, map_.rows_per_call);
-        if (map_.cast_lanes > 0) {
-            kernel.cycles = core::VectorKernelTiming(config_.kernels)
-                                .without_overlap(kernel.m * kernel.n, map_.cast_lanes)
-                                .count();
-        }
+        kernel.iteration_lanes = map_.cast_lanes;
         program_.kernels = {std::move(kernel)};
         for (std::int64_t column = 0; column < map_.columns_of(config_); ++column) {
             for (std::int64_t index = 0; index < map_.cores; ++index) {

@@ -291,12 +291,9 @@ double busiest_port_ns(const SearchContext& at, const OutputStationaryMapping& m
         Runs of_rows = along_rows;
         of_rows.bytes *=
             static_cast<double>(shape.rows_of_a(column).count) / static_cast<double>(shape.rows);
-        Runs own = of_column(along_columns, column, shape.columns);
-        if (view.transposed ||
-            at.problem.b_column_major) {  // each column's lie in rows of their own
-            own.first = 0;
-            own.next = own.run;
-        }
+        const Runs own = view.transposed || at.problem.b_column_major
+                             ? in_own_rows(along_columns, shape.columns)
+                             : of_column(along_columns, column, shape.columns);
         busiest = std::max(busiest, at.path.fabric_ns(at.config.shim, {of_rows, own}, 1));
     }
     return busiest;
@@ -332,11 +329,8 @@ double conflicts_ns(const SearchContext& at, const OutputStationaryMapping& map,
 double c_leaves_ns(const SearchContext& at, const OutputStationaryMapping& map,
                    const Rounds& rounds, const RoundRuns& runs) {
     const std::int64_t columns = map.columns_of(at.config);
-    double fabric = at.path.fabric_ns(at.config.shim, {runs.c}, columns);
-    for (std::int64_t column = 0; column < columns; ++column) {
-        fabric = std::max(
-            fabric, at.path.fabric_ns(at.config.shim, {of_column(runs.c, column, columns)}, 1));
-    }
+    const double fabric = std::max(at.path.fabric_ns(at.config.shim, {runs.c}, columns),
+                                   at.path.busiest_column_ns(at.config.shim, runs.c, columns));
     return std::max(static_cast<double>(map.rows_of(at.config)) * rounds.c_leaves_ns,
                     fabric / rounds.count);
 }

@@ -65,7 +65,7 @@ LoweredGemm lower(const GemmProblem& problem, const OutputStationaryMapping& map
     place_arguments(program, {{"A", lowered.m * lowered.k * bytes_of(problem.a)},
                               {"B", lowered.k * lowered.n * bytes_of(problem.b)},
                               {"C", lowered.m * lowered.n * bytes_of(problem.c)}});
-    program.kernels = kernels_of(problem, mapping, config);
+    program.kernels = kernels_of(problem, mapping);
     const CPackets packets = add_memory_tiles(lowered, view, mode, config, memory_tiles);
     const auto go_locks = add_cores(lowered, view, mode, config, core, packets);
     add_routes(program, lowered.shape, view.map);

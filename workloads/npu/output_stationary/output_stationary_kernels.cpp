@@ -1,6 +1,5 @@
 #include "workloads/npu/output_stationary/output_stationary_kernels.hpp"
 
-#include "arch/npu/core/vector_kernel_timing.hpp"
 #include "workloads/npu/output_stationary/gemm_view.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
@@ -21,8 +20,7 @@ program::Kernel kernel_like(program::Kernel kernel, const char* name, program::K
 }  // namespace
 
 std::vector<program::Kernel> kernels_of(const GemmProblem& problem,
-                                        const OutputStationaryMapping& map,
-                                        const NpuConfig& config) {
+                                        const OutputStationaryMapping& map) {
     const program::Kernel multiply = multiply_kernel(problem, map);
     std::vector<program::Kernel> kernels{kernel_like(multiply, "zero", program::KernelKind::Zero),
                                          multiply};
@@ -31,12 +29,8 @@ std::vector<program::Kernel> kernels_of(const GemmProblem& problem,
         cast.operation = program::VectorOperation::Cast;
         cast.a = cast.b = DataType::F32;
         cast.c = problem.c;
-        if (map.cast_lanes > 0) {
-            using Timing = core::VectorKernelTiming;
-            const auto by = map.cast_by_element ? Timing::By::Element : Timing::By::Vector;
-            cast.cycles =
-                Timing(config.kernels).without_overlap(cast.m * cast.n, map.cast_lanes, by).count();
-        }
+        cast.iteration_lanes = map.cast_lanes;
+        cast.by_element = map.cast_by_element;
         kernels.push_back(std::move(cast));
     }
     return kernels;

@@ -14,8 +14,7 @@ inline constexpr std::int64_t kZeroKernel = 0, kMultiplyKernel = 1, kCastKernel 
 
 // Zero, multiply and cast, in this order.
 std::vector<arch::npu::program::Kernel> kernels_of(const GemmProblem& problem,
-                                                   const OutputStationaryMapping& mapping,
-                                                   const arch::npu::NpuConfig& config);
+                                                   const OutputStationaryMapping& mapping);
 
 // The kernel call all of it is made of.
 arch::npu::program::Kernel multiply_kernel(const GemmProblem& problem,

@@ -90,14 +90,11 @@ double memory_ns(const GemmProblem& problem, const WeightStationaryMapping& map,
         slices.bytes *= static_cast<double>(held.count) / static_cast<double>(shape.rows);
         slices.first = held.first * a.run;
         slices.next = held.count > 1 ? a.run : a.stride;
-        Runs own = of_column(b, column, shape.columns);
-        if (problem.b_column_major) {  // in rows of its own
-            own.first = 0;
-            own.next = own.run;
-        }
-        port = std::max({port, path.fabric_ns(config.shim, {slices, own}, 1),
-                         path.fabric_ns(config.shim, {of_column(c, column, shape.columns)}, 1)});
+        const Runs own = problem.b_column_major ? in_own_rows(b, shape.columns)
+                                                : of_column(b, column, shape.columns);
+        port = std::max(port, path.fabric_ns(config.shim, {slices, own}, 1));
     }
+    port = std::max(port, path.busiest_column_ns(config.shim, c, shape.columns));
     return std::max({port, path.fabric_ns(config.shim, {a, b}, shape.columns),
                      path.fabric_ns(config.shim, {c}, shape.columns),
                      path.answers_ns(config.shim, {a, b}, dram_bytes,

@@ -77,8 +77,8 @@ const RegisterWrites::Argument& RegisterWrites::argument(std::size_t index) {
 
 // The processor writes, whatever it is for. What the further words of a block take is not
 // published: it is one write.
-void RegisterWrites::count(bool matters) {
-    if (matters) {
+void RegisterWrites::count_write(bool has_effect) {
+    if (has_effect) {
         return;  // takes its time as what it does
     }
     auto& sequence = lowering_.program.sequence;
@@ -93,14 +93,14 @@ void RegisterWrites::count(bool matters) {
 
 void RegisterWrites::write32(const Operation& operation, Scope& scope) {
     // Since 2026 the address may be an index into a buffer: left to field() to refuse.
-    const bool matters = registers_.write(
+    const bool has_effect = registers_.write(
         address_of(operation, scope), static_cast<std::uint32_t>(field(operation, scope, "value")),
         operation.where);
-    count(matters || operation.attribute(kOfABlock).has_value());
+    count_write(has_effect || operation.attribute(kOfABlock).has_value());
 }
 
 void RegisterWrites::maskwrite32(const Operation& operation, Scope& scope) {
-    count(registers_.write(
+    count_write(registers_.write(
         address_of(operation, scope), static_cast<std::uint32_t>(field(operation, scope, "value")),
         static_cast<std::uint32_t>(field(operation, scope, "mask")), operation.where));
 }
@@ -110,12 +110,12 @@ void RegisterWrites::blockwrite(const Operation& operation, Scope& scope) {
     Cursor inside(cursor.group("("));
     const auto global = static_cast<std::size_t>(scope.index_of(inside, Value::Kind::Global));
     std::uint64_t address = address_of(operation, scope);
-    bool matters = false;
+    bool has_effect = false;
     for (const std::uint32_t word : lowering_.globals[global]) {
-        matters |= registers_.write(address, word, operation.where);
+        has_effect |= registers_.write(address, word, operation.where);
         address += kWordBytes;
     }
-    count(matters);
+    count_write(has_effect);
 }
 
 void RegisterWrites::address_patch(const Operation& operation, Scope& scope) {

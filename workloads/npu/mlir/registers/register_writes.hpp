@@ -40,7 +40,7 @@ class RegisterWrites {
   private:
     // A buffer behind the arguments is one the host adds: a trace's, or of a sequence without any.
     const Argument& argument(std::size_t index);
-    void count(bool matters);
+    void count_write(bool has_effect);
 
     Lowering& lowering_;
     Registers& registers_;
