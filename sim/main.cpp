@@ -133,7 +133,19 @@ int run(const Arguments& arguments) {
     return kInternal;
 }
 
+// What is printed names the device, not what was changed of it.
+void print_changes_of_the_device(const Arguments& arguments) {
+    std::string settings;
+    for (const auto& [key, value] : overrides_of(arguments)) {
+        settings += key.starts_with("device.") ? fmt::format(" --set {}={}", key, value) : "";
+    }
+    if (!settings.empty()) {
+        print(fmt::format("# lowered with{}: run it with the same\n", settings));
+    }
+}
+
 int lower(const Arguments& arguments) {
+    print_changes_of_the_device(arguments);
     const sim::Scenario scenario = sim::load_scenario(arguments.file, overrides_of(arguments));
     for (const sim::AgentCase& agent : scenario.agents) {
         const bool requests = !agent.a_case.device.documents.size();

@@ -110,14 +110,20 @@ std::string beside(const std::string& file, const std::string& path) {
                                                                : file.substr(0, slash + 1) + path;
 }
 
-std::optional<std::string> read_named_file(arch::base::config::Node& node, std::string_view key,
-                                           const std::string& path) {
+bool is_readable(arch::base::config::Node& node, std::string_view key, const std::string& path) {
     try {
-        return arch::base::config::read_file(path);
+        arch::base::config::require_file(path);
+        return true;
     } catch (const arch::base::config::IoError& problem) {
         node.error(key, problem.what());
-        return std::nullopt;
+        return false;
     }
+}
+
+std::optional<std::string> read_named_file(arch::base::config::Node& node, std::string_view key,
+                                           const std::string& path) {
+    return is_readable(node, key, path) ? std::optional{arch::base::config::read_file(path)}
+                                        : std::nullopt;
 }
 
 }  // namespace tilesim::workloads

@@ -23,6 +23,8 @@ std::string device_file(const std::string& name);
 std::string model_file(const std::string& name);
 // A path that a file names is beside that file, unless it is absolute.
 std::string beside(const std::string& file, const std::string& path);
+// Whether the file whose path stands under `key` can be read; an error there otherwise.
+bool is_readable(arch::base::config::Node& node, std::string_view key, const std::string& path);
 // What the file holds whose path stands under `key`; nothing, and an error there, where it cannot
 // be read.
 std::optional<std::string> read_named_file(arch::base::config::Node& node, std::string_view key,

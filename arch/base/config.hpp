@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "arch/base/file_place.hpp"
 #include "arch/base/units.hpp"
 
 namespace tilesim::arch::base::config {
@@ -41,7 +42,10 @@ class IoError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// All of a file. Throws IoError, which names the nearest file where there is none of this name.
+// Throws IoError where a file cannot be read, which names the nearest where there is none of this
+// name.
+void require_file(const std::string& file);
+// All of a file; as `require_file` otherwise.
 std::string read_file(const std::string& file);
 
 // The name in `known` closest to `wrong` by edit distance; empty when none is near.
@@ -151,6 +155,8 @@ class Node {
     void error(std::string_view key, std::string_view message);
 
     const std::string& path() const;  // "mapping.output_stationary"
+    const std::string& file() const;  // empty of a describing document
+    FilePlace place() const;          // of the map's key or the entry
 
   private:
     friend class Document;

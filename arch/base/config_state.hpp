@@ -17,12 +17,8 @@
 namespace tilesim::arch::base::config {
 
 struct Document::Impl {
-    struct Mark {
-        int line = 0;  // from 1; 0 where the value came from an override
-        int column = 0;
-    };
     struct Error {
-        Mark mark;
+        FilePlace mark;
         std::string text;
     };
 
@@ -36,8 +32,8 @@ struct Document::Impl {
     std::set<std::string> required;  // paths
     bool describing = false;         // of no file
 
-    void report(Mark mark, const std::string& path, const std::string& message);
-    std::string located(Mark mark, const std::string& path, const std::string& message) const;
+    void report(FilePlace mark, const std::string& path, const std::string& message);
+    std::string located(FilePlace mark, const std::string& path, const std::string& message) const;
     std::string comment_on(int line) const;
 };
 
@@ -48,14 +44,14 @@ struct Node::State {
     // The value under a key and where it stands.
     struct Found {
         YAML::Node value;
-        Document::Impl::Mark mark;  // of the key
+        FilePlace mark;  // of the key; line 0 where the value came from an override
         bool present = false;
     };
 
     std::shared_ptr<Document::Impl> document;
     YAML::Node yaml;  // undefined when the key is not there
     std::string path;
-    Document::Impl::Mark mark;
+    FilePlace mark;
     std::vector<std::string> asked;  // in order
     bool wrong_type = false;         // reported already: ask no more of it
 
@@ -74,6 +70,6 @@ struct Node::State {
     std::vector<Node> entries(const YAML::Node& list, const std::string& list_path) const;
 };
 
-Document::Impl::Mark mark_of(const YAML::Node& node);
+FilePlace mark_of(const YAML::Node& node);
 
 }  // namespace tilesim::arch::base::config

@@ -78,6 +78,15 @@ TEST(Config, RefusesFilesThatAreNoSingleMap) {
     EXPECT_EQ(errors_of("- 1\n"), "f.yaml:1:1: must be a map of keys");
     EXPECT_NE(errors_of("a: 1\n---\nb: 2\n").find("a second document"), std::string::npos);
     EXPECT_NE(errors_of("a: [1\n").find("malformed YAML"), std::string::npos);
+    for (const char* open :
+         {"\"xdna\n", "'xdna\n", "'xdna''\n", "\"xdna\\\"\n", "'a\n\n", "\"a'\n"}) {
+        EXPECT_EQ(errors_of(std::string{"a: 1\nb: "} + open),
+                  "f.yaml:2:4: malformed YAML: this quote is not closed");
+    }
+    for (const char* closed : {"\"x\"\n", "'x''y'\n", "\"\\\"\"", "|\n  'x\n", "x'\n"}) {
+        EXPECT_EQ(errors_of(std::string{"\u00e9: 1\nb: "} + closed).find("quote"),
+                  std::string::npos);
+    }
     EXPECT_NE(errors_of("a: {b: 1\n\t c: 2").find("f.yaml:"), std::string::npos);
 }
 

@@ -148,19 +148,18 @@ YAML::Node without_marks(const YAML::Node& node, const std::string& from) {
 
 }  // namespace
 
-Document::Impl::Mark mark_of(const YAML::Node& node) {
+FilePlace mark_of(const YAML::Node& node) {
     const YAML::Mark mark = node.Mark();
-    return mark.is_null() ? Document::Impl::Mark{}
-                          : Document::Impl::Mark{mark.line + 1, mark.column + 1};
+    return mark.is_null() ? FilePlace{} : FilePlace{mark.line + 1, mark.column + 1};
 }
 
-void Document::Impl::report(Mark mark, const std::string& path, const std::string& message) {
+void Document::Impl::report(FilePlace mark, const std::string& path, const std::string& message) {
     if (!describing) {
         errors.push_back({mark, located(mark, path, message)});
     }
 }
 
-std::string Document::Impl::located(Mark mark, const std::string& path,
+std::string Document::Impl::located(FilePlace mark, const std::string& path,
                                     const std::string& message) const {
     const auto overridden_at = std::find_if(overridden.begin(), overridden.end(), [&](auto& entry) {
         return path == entry.first || path.starts_with(entry.first + ".") ||
@@ -190,7 +189,7 @@ std::string Document::Impl::comment_on(int line) const {
     return start == std::string::npos ? "" : text_line.substr(start);
 }
 
-std::string read_file(const std::string& file) {
+void require_file(const std::string& file) {
     std::error_code error;
     if (std::filesystem::status(file, error).type() == std::filesystem::file_type::not_found) {
         const std::string near = nearest_file(file);
@@ -200,11 +199,19 @@ std::string read_file(const std::string& file) {
     if (std::filesystem::is_directory(file, error)) {
         throw IoError(fmt::format("{}: is a directory, not a file", file));
     }
+    if (!std::ifstream(file)) {
+        throw IoError(fmt::format("{}: cannot be read", file));
+    }
+}
+
+std::string read_file(const std::string& file) {
+    require_file(file);
     std::ifstream in(file, std::ios::binary);
     std::ostringstream text;
-    if (!in || !(text << in.rdbuf()) || in.bad()) {
+    if (!(text << in.rdbuf()) || in.bad()) {
+        std::error_code error;
         // An empty file also fails to stream a single character; that is not an I/O error.
-        if (!in || std::filesystem::file_size(file, error) != 0 || error) {
+        if (std::filesystem::file_size(file, error) != 0 || error) {
             throw IoError(fmt::format("{}: cannot be read", file));
         }
     }
@@ -317,7 +324,7 @@ std::string Document::located(const std::string& problem) const {
     boost::split(keys, path, boost::is_any_of("."));
     YAML::Node node;
     node.reset(impl_->root);
-    std::optional<Impl::Mark> mark;
+    std::optional<FilePlace> mark;
     for (const std::string& key : keys) {
         const auto entry = std::find_if(node.begin(), node.end(), [&](const auto& each) {
             return node.IsMap() && each.first.IsScalar() && each.first.Scalar() == key;

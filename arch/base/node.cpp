@@ -174,4 +174,12 @@ const std::string& Node::path() const {
     return state_->path;
 }
 
+const std::string& Node::file() const {
+    return state_->document->file;
+}
+
+FilePlace Node::place() const {
+    return state_->mark;
+}
+
 }  // namespace tilesim::arch::base::config

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <string_view>
 #include <vector>
@@ -22,8 +23,9 @@ class Survey final : public YAML::EventHandler {
     void OnDocumentStart(const Mark& mark) override { start_ = mark; }
     void OnDocumentEnd() override {}
     void OnNull(const Mark& mark, anchor_t anchor) override { add(mark, anchor, {}); }
-    void OnScalar(const Mark& mark, const std::string&, anchor_t anchor,
+    void OnScalar(const Mark& mark, const std::string& tag, anchor_t anchor,
                   const std::string&) override {
+        last_quoted_ = tag == "!" ? std::optional{mark} : std::nullopt;
         add(mark, anchor, {});
     }
     void OnAlias(const Mark& mark, anchor_t anchor) override {
@@ -49,6 +51,8 @@ class Survey final : public YAML::EventHandler {
     void OnMapEnd() override { leave(); }
 
     Mark start() const { return start_; }
+    // The last scalar, where it is in quotes or a block.
+    std::optional<Mark> last_quoted() const { return last_quoted_; }
 
   private:
     // Aliases followed: the values in a value, itself counted, and the levels of lists and maps.
@@ -91,9 +95,31 @@ class Survey final : public YAML::EventHandler {
     }
 
     Mark start_;
+    std::optional<Mark> last_quoted_;
     std::vector<Open> open_;            // lists and maps the parser is inside of
     std::map<anchor_t, Extent> named_;  // complete values an alias can stand for
 };
+
+// Whether what begins with a quote there, ends with one; true where nothing begins.
+bool is_closed(std::string_view text, const Mark& mark) {
+    for (int line = 0; line < mark.line; ++line) {
+        text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+    }
+    text.remove_prefix(std::min(static_cast<std::size_t>(mark.column), text.size()));
+    const char quote = text.empty() ? '\0' : text[0];
+    if (quote != '"' && quote != '\'') {
+        return true;
+    }
+    for (std::size_t at = 1; at < text.size(); ++at) {
+        const bool escapes = quote == '"' ? text[at] == '\\' : text.substr(at, 2) == "''";
+        if (escapes) {
+            ++at;
+        } else if (text[at] == quote) {
+            return true;
+        }
+    }
+    return false;
+}
 
 }  // namespace
 
@@ -129,6 +155,10 @@ void survey_yaml(const std::string& text) {
     Survey survey;
     if (parser.HandleNextDocument(survey) && parser.HandleNextDocument(survey)) {
         throw YAML::ParserException(survey.start(), "a second document, or text after the first");
+    }
+    // yaml-cpp ends a quoted scalar with the text where a line ends before it.
+    if (const auto quoted = survey.last_quoted(); quoted && !is_closed(text, *quoted)) {
+        throw YAML::ParserException(*quoted, "this quote is not closed");
     }
 }
 

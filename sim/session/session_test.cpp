@@ -108,6 +108,10 @@ TEST(Session, AFileThatIsNotThereIsSaidWhereItsKeyStands) {
                 HasSubstr("s.yaml:2:21: pim_program.file: /folder/no.txt: there is no such file"));
     EXPECT_THAT(complaint("device: lpddr5x_aim\npim_program: {aim_trace: no.txt}\n"),
                 HasSubstr("pim_program.aim_trace: /folder/no.txt: there is no such file"));
+    EXPECT_THAT(complaint("device: ddr5_4800\nworkload: {memory_trace: no.csv}\n"),
+                HasSubstr("workload.memory_trace: /folder/no.csv: there is no such file"));
+    EXPECT_THAT(complaint("device: spr_amx\nworkload: {amx_program: {file: no.amx}}\n"),
+                HasSubstr("workload.amx_program.file: /folder/no.amx: there is no such file"));
 }
 
 // It was simulated for the choice, which takes no part of the result but a note.

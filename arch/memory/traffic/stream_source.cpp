@@ -67,10 +67,8 @@ StreamSource::StreamSource(const StreamConfig& config) : config_(config) {
     if (config.trace.empty()) {
         return;
     }
+    base::config::require_file(config.trace);
     std::ifstream in(config.trace);
-    if (!in) {
-        throw base::config::IoError(fmt::format("{}: cannot be read", config.trace));
-    }
     std::int64_t line_number = 0;
     for (std::string line; std::getline(in, line);) {
         ++line_number;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arch/base/config.hpp"
+#include "arch/npu/check/problem_list.hpp"
 
 namespace tilesim::arch::npu::check {
 
@@ -95,8 +96,9 @@ void place_buffers(program::Program& program, const NpuConfig& config) {
         const auto at = memory.place(buffer.bytes);
         if (!at) {
             throw base::config::ConfigError(fmt::format(
-                "buffer {}: tile {},{} has no {} bytes in a row left; {} are free in all",
-                buffer.name, buffer.tile.column, buffer.tile.row, buffer.bytes, memory.left()));
+                "{}buffer {}: tile {},{} has no {} bytes in a row left; {} are free in all",
+                place_text(program, buffer.where), buffer.name, buffer.tile.column, buffer.tile.row,
+                buffer.bytes, memory.left()));
         }
         buffer.address = *at;
     }

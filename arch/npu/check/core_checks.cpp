@@ -58,10 +58,10 @@ std::vector<std::int64_t> operand_bytes(const program::Kernel& kernel) {
 class CoreChecks : private ProblemList {
   public:
     CoreChecks(const program::Program& program, const NpuConfig& config)
-        : program_(program), config_(config) {
+        : ProblemList(program), program_(program), config_(config) {
         for (const program::SequenceOp& op : program.sequence) {
             if (const auto* write = std::get_if<program::WriteParameter>(&op)) {
-                written_.insert({write->tile, write->index});
+                written_.try_emplace({write->tile, write->index}, write->where);
             }
         }
     }
@@ -70,6 +70,7 @@ class CoreChecks : private ProblemList {
         const core::KernelTiming timing(config_.kernels);
         const core::StreamKernelTiming stream_timing(config_.kernels, config_.stream);
         for (const program::Kernel& kernel : program_.kernels) {
+            const auto place = at(kernel.where);
             const std::string problem = kernel.kind == program::KernelKind::Stream
                                             ? stream_timing.check(kernel)
                                             : timing.check(kernel);
@@ -77,6 +78,7 @@ class CoreChecks : private ProblemList {
         }
         std::set<program::TileCoordinate> tiles;
         for (const program::CoreProgram& core : program_.cores) {
+            const auto place = at(core.where);
             require(tiles.insert(core.tile).second, "{}: has two scripts", core_name(core.tile));
             if (!config_.contains(core.tile) ||
                 config_.kind_of(core.tile) != program::TileKind::Core) {
@@ -89,8 +91,10 @@ class CoreChecks : private ProblemList {
             waited_ = false;
             check_script(core, core.script);
         }
-        for (const auto& [tile, index] : written_) {
-            require(tiles.contains(tile), "write_parameter: {} has no script", core_name(tile));
+        for (const auto& [parameter, where] : written_) {
+            const auto place = at(where);
+            require(tiles.contains(parameter.first), "write_parameter: {} has no script",
+                    core_name(parameter.first));
         }
         check_cascades();
         return take_problems();
@@ -134,6 +138,7 @@ class CoreChecks : private ProblemList {
     void check_script(const program::CoreProgram& core,
                       const std::vector<program::CoreOp>& script) {
         for (const program::CoreOp& op : script) {
+            const auto place = at(op.where);
             if (const auto* acquire = std::get_if<program::AcquireOp>(&op.op)) {
                 check_lock(core, acquire->action);
                 waited_ = true;
@@ -272,6 +277,7 @@ class CoreChecks : private ProblemList {
         std::set<program::TileCoordinate> outs;
         std::set<program::TileCoordinate> ins;
         for (const program::Cascade& cascade : program_.cascades) {
+            const auto place = at(cascade.where);
             const program::TileCoordinate from = cascade.from;
             const program::TileCoordinate to = cascade.to;
             // AIE1: a snake that begins in the west of the lowest row.
@@ -306,7 +312,8 @@ class CoreChecks : private ProblemList {
 
     const program::Program& program_;
     const NpuConfig& config_;
-    std::set<std::pair<program::TileCoordinate, std::int64_t>> written_;  // run-time parameters
+    // Run-time parameters, and where.
+    std::map<std::pair<program::TileCoordinate, std::int64_t>, base::FilePlace> written_;
     bool waited_ = false;  // the script being checked has acquired a lock
 };
 

@@ -23,15 +23,17 @@ constexpr std::int64_t kBursts[] = {64, 128, 256, 512};  // bytes
 class DescriptorChecks : private ProblemList {
   public:
     DescriptorChecks(const program::Program& program, const NpuConfig& config)
-        : program_(program), config_(config) {}
+        : ProblemList(program), program_(program), config_(config) {}
 
     std::vector<std::string> run(program::TileCoordinate tile,
                                  const program::BufferDescriptor& descriptor) {
+        const auto place = at(descriptor.where);
         check_descriptor(tile, descriptor);
         return take_problems();
     }
     std::vector<std::string> run(const program::ChannelId& channel,
                                  const program::BufferDescriptor& descriptor) {
+        const auto place = at(descriptor.where);
         check_use(channel, descriptor);
         return take_problems();
     }

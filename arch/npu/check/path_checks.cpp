@@ -42,11 +42,12 @@ struct Packets {
 class PathChecks : private ProblemList {
   public:
     PathChecks(const program::Program& program, const NpuConfig& config)
-        : program_(program), config_(config) {}
+        : ProblemList(program), program_(program), config_(config) {}
 
     std::vector<std::string> run() {
         for (const program::Route& route : program_.routes) {
             if (!route.path.empty()) {
+                const auto place = at(route.where);
                 check(route);
             }
         }

@@ -8,6 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "arch/base/file_place.hpp"
+#include "arch/npu/program/program.hpp"
+
 namespace tilesim::arch::npu::check {
 
 // A part of a text that is made only where there is a problem to tell.
@@ -18,13 +21,38 @@ struct OnDemand {
 template <class Make>
 OnDemand(Make) -> OnDemand<Make>;  // clang before 17 does not deduce it of an aggregate
 
+// "file:line:column: ", or nothing of what no file holds.
+inline std::string place_text(const program::Program& program, base::FilePlace where) {
+    return where.line > 0 ? fmt::format("{}:{}:{}: ", program.file, where.line, where.column) : "";
+}
+
 class ProblemList {
   public:
+    ProblemList() = default;
+    // Problems of a program's parts say where those were read from.
+    explicit ProblemList(const program::Program& program) : of_(&program) {}
+
+    // As long as it lives, problems are of what was read from there.
+    class [[nodiscard]] About {
+      public:
+        About(ProblemList& list, base::FilePlace where)
+            : list_(list), before_(std::exchange(list.where_, where)) {}
+        ~About() { list_.where_ = before_; }
+        About(const About&) = delete;
+        About& operator=(const About&) = delete;
+
+      private:
+        ProblemList& list_;
+        base::FilePlace before_;
+    };
+    About at(base::FilePlace where) { return {*this, where}; }
+
     // Adds a problem, in these words, unless `holds`.
     template <class... Parts>
     void require(bool holds, fmt::format_string<Parts...> text, Parts&&... parts) {
         if (!holds) {
-            problems_.push_back(fmt::format(text, std::forward<Parts>(parts)...));
+            problems_.push_back((of_ == nullptr ? "" : place_text(*of_, where_)) +
+                                fmt::format(text, std::forward<Parts>(parts)...));
         }
     }
     void add(std::vector<std::string> others) {
@@ -35,6 +63,8 @@ class ProblemList {
     std::vector<std::string> take_problems() { return std::move(problems_); }
 
   private:
+    const program::Program* of_ = nullptr;
+    base::FilePlace where_;
     std::vector<std::string> problems_;
 };
 

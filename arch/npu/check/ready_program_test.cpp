@@ -75,6 +75,32 @@ TEST(ReadyProgram, IsRefusedWithAllThatOneCheckFinds) {
               "  lock high: starts at 64, must be 0..63");
 }
 
+TEST(ReadyProgram, IsRefusedWithThePlaceOfEachPartThatWasReadFromAFile) {
+    program::Program program = transfer(kBufferWords, kBufferWords);
+    program.file = "p.yaml";
+    program.locks = {{"low", kFrom, 16, 0, {3, 5}}, {"high", kTo, 0, 64}};
+    program.routes[0].where = {9, 1};
+    program.routes[0].packet_id = 32;
+    program.dmas[0].descriptors[0].where = {7, 2};
+    program.dmas[0].descriptors[0].next = 99;
+    program.dmas[0].starts[0].task.where = {8, 2};
+    EXPECT_EQ(refusal(program),
+              "the program cannot run:\n"
+              "  p.yaml:3:5: lock low: tile 0,2 has locks 0..15, not 16\n"
+              "  lock high: starts at 64, must be 0..63\n"
+              "  p.yaml:7:2: tile 0,2 descriptor 0: next descriptor 99 is not 0..15\n"
+              "  p.yaml:8:2: tile 0,2 mm2s0: its chain leads to descriptor 99, which does not "
+              "exist\n"
+              "  p.yaml:9:1: route way: packet id 32 is not 0..31");
+}
+
+TEST(ReadyProgram, SaysWhereTheReceiverIsStartedThatGetsTooMuch) {
+    program::Program program = transfer(2 * kBufferWords, kBufferWords);
+    program.file = "p.yaml";
+    program.dmas[1].starts[0].task.where = {12, 3};
+    EXPECT_THAT(refusal(program), HasSubstr("  p.yaml:12:3: tile 0,3 s2mm0 expects 300 words"));
+}
+
 TEST(ReadyProgram, NeedsRoomForItsBuffers) {
     program::Program program = transfer(kBufferWords, kBufferWords);
     program.buffers.push_back({"large", kFrom, program::kUnplaced, 65536});

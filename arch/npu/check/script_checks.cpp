@@ -16,7 +16,7 @@ namespace {
 class ScriptChecks : private ProblemList {
   public:
     ScriptChecks(const program::Program& program, const NpuConfig& config)
-        : program_(program), config_(config) {}
+        : ProblemList(program), program_(program), config_(config) {}
 
     std::vector<std::string> run() {
         for (const program::CoreProgram& core : program_.cores) {
@@ -29,6 +29,7 @@ class ScriptChecks : private ProblemList {
     void check_script(const program::CoreProgram& core,
                       const std::vector<program::CoreOp>& script) {
         for (const program::CoreOp& op : script) {
+            const auto place = at(op.where);
             if (const auto* loop = std::get_if<program::LoopOp>(&op.op)) {
                 check_script(core, loop->body);
             } else if (const auto* acquire = std::get_if<program::AcquireOp>(&op.op)) {

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "arch/npu/check/problem_list.hpp"
 #include "arch/npu/check/script_words.hpp"
 #include "arch/npu/dma/address_generator.hpp"
 #include "arch/npu/program/descriptor_chain.hpp"
@@ -58,7 +59,8 @@ class TransferChecks {
         }
         for (const auto& [channel, waited] : waits_) {
             if (tokens_[channel] < waited) {
-                error(fmt::format("the sequence waits for {} tokens of {}, whose tasks send {}",
+                error(channel,
+                      fmt::format("the sequence waits for {} tokens of {}, whose tasks send {}",
                                   waited, place_of(channel), tokens_[channel]));
             }
         }
@@ -73,8 +75,12 @@ class TransferChecks {
     }
 
   private:
-    void error(std::string text) { findings_.errors.push_back(std::move(text)); }
-    void warn(std::string text) { findings_.warnings.push_back(std::move(text)); }
+    void error(const program::ChannelId& of, const std::string& text) {
+        findings_.errors.push_back(place_text(program_, first_task_[of]) + text);
+    }
+    void warn(const program::ChannelId& of, const std::string& text) {
+        findings_.warnings.push_back(place_text(program_, first_task_[of]) + text);
+    }
 
     void walk_sequence() {
         std::map<program::ChannelId, std::int64_t> pushed;  // since the last wait
@@ -88,10 +94,13 @@ class TransferChecks {
                     config_.dma_of(config_.kind_of(push->channel.tile)).task_queue_depth;
                 // One task runs, the others queue.
                 if (++pushed[push->channel] > depth + 1 && warned.insert(push->channel).second) {
-                    warn(fmt::format(
-                        "{}: more than {} tasks are pushed without a wait between; its queue holds "
-                        "{} behind the one that runs, and a push that finds it full is dropped",
-                        place_of(push->channel), depth + 1, depth));
+                    warn(
+                        push->channel,
+                        fmt::format(
+                            "{}: more than {} tasks are pushed without a wait between; its queue "
+                            "holds "
+                            "{} behind the one that runs, and a push that finds it full is dropped",
+                            place_of(push->channel), depth + 1, depth));
                 }
             } else if (const auto* wait = std::get_if<program::WaitToken>(&op)) {
                 ++waits_[wait->channel];
@@ -109,12 +118,14 @@ class TransferChecks {
 
     void count(const program::ChannelId& channel, const program::Task& task) {
         tokens_[channel] += task.token ? 1 : 0;
+        first_task_.try_emplace(channel, task.where);
         const auto chain = program::chain_from(task.descriptor, [&](std::int64_t id) {
             const auto place = written_.find({channel.tile, id});
             return place == written_.end() ? nullptr : place->second;
         });
         if (chain.missing) {
-            error(fmt::format("{}: a task leads to descriptor {}, which nobody has written",
+            error(channel,
+                  fmt::format("{}: a task leads to descriptor {}, which nobody has written",
                               place_of(channel), *chain.missing));
             return;
         }
@@ -217,7 +228,8 @@ class TransferChecks {
             const std::int64_t rest =
                 sent < expected.words ? 0 : (sent - expected.words) % expected.endless_words;
             if (rest != 0 && !expected.ends.contains(rest)) {
-                warn(fmt::format("{}: {} sends {} words, which ends in the middle of a descriptor",
+                warn(to,
+                     fmt::format("{}: {} sends {} words, which ends in the middle of a descriptor",
                                  place_of(to), from, sent));
             }
             return;
@@ -235,7 +247,7 @@ class TransferChecks {
         const bool needed = !program_.ends_with_sequence || (starves && waits_.contains(to));
         const bool certain =
             needed && (starves ? shim(to) || sent > 0 : sent - expected.words > room);
-        certain ? error(text) : warn(text);
+        certain ? error(to, text) : warn(to, text);
     }
 
     // Every packet id a channel sends has a route; what it sends without one, a circuit.
@@ -263,9 +275,9 @@ class TransferChecks {
                                       place_of(from), id);
                 // Whether it comes to that before the sequence ends, the run tells.
                 if (program_.ends_with_sequence) {
-                    warn(text);
+                    warn(from, text);
                 } else {
-                    error(text);
+                    error(from, text);
                 }
             }
         }
@@ -277,6 +289,7 @@ class TransferChecks {
         written_;
     std::map<program::ChannelId, std::map<std::int64_t, Moved>> moved_;  // by channel and packet id
     std::map<program::ChannelId, std::int64_t> tokens_;
+    std::map<program::ChannelId, base::FilePlace> first_task_;
     std::map<program::ChannelId, std::int64_t> waits_;
     TransferFindings findings_;
     bool resets_ = false;  // the sequence resets a channel or a core

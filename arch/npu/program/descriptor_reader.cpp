@@ -22,6 +22,7 @@ LockAction DescriptorReader::action(Node node) const {
 
 BufferDescriptor DescriptorReader::descriptor(Node node, bool shim) const {
     BufferDescriptor bd;
+    bd.where = node.place();
     node.required("id", bd.id, kCount, "number in its tile");
     bd.buffer = shim ? read_reference(node, "buffer", program_.external_buffers, "external buffer")
                      : read_reference(node, "buffer", program_.buffers, "buffer");
@@ -83,6 +84,7 @@ BufferDescriptor DescriptorReader::descriptor(Node node, bool shim) const {
 
 Task DescriptorReader::task(Node& node) {
     Task t;
+    t.where = node.place();
     node.required("descriptor", t.descriptor, kCount, "first of the chain");
     node.optional("repeat", t.repeat, {1, 256}, "runs of the chain");
     node.optional("token", t.token, "send a completion token");
@@ -93,6 +95,7 @@ Task DescriptorReader::task(Node& node) {
 
 TileDma DescriptorReader::dma(Node& entry) const {
     TileDma dma;
+    dma.where = entry.place();
     dma.tile = read_tile(entry);
     for (Node& each : entry.list("descriptors", "buffer descriptors")) {
         dma.descriptors.push_back(descriptor(each, dma.tile.row == 0));

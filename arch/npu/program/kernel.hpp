@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arch/base/data_type.hpp"
+#include "arch/base/file_place.hpp"
 
 namespace tilesim::arch::npu {
 
@@ -103,6 +104,7 @@ struct Kernel {
     // one before has ended; 0: iterations overlap. Such an iteration may take its vector apart.
     std::int64_t iteration_lanes = 0;
     bool by_element = false;
+    base::FilePlace where = {};
 };
 // Bytes of one row of a Matvec's or Dequantise's A: its elements, then their bf16 scale factors.
 std::int64_t row_bytes(const Kernel& kernel, std::int64_t elements);

@@ -27,4 +27,15 @@ std::int64_t place_of_turn(const Rotation& walk, std::int64_t turn) {
     return place;
 }
 
+base::FilePlace where(const SequenceOp& op) {
+    return std::visit([](const auto& each) { return each.where; }, op);
+}
+
+void set_where(std::vector<SequenceOp>& sequence, std::size_t first, base::FilePlace where) {
+    for (std::size_t i = first; i < sequence.size(); ++i) {
+        std::visit([where](auto& op) { op.where = op.where.line > 0 ? op.where : where; },
+                   sequence[i]);
+    }
+}
+
 }  // namespace tilesim::arch::npu::program

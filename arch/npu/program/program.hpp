@@ -4,6 +4,8 @@
 // the same in YAML) and the array (which runs it). Fields follow the hardware registers (Xilinx
 // aie-rt, AMD AM020); lengths, sizes and strides count 32-bit words as the registers do, addresses
 // count bytes.
+//
+// `where`: the entry or operation of a file that a part was read from, for messages.
 #pragma once
 
 #include <compare>
@@ -13,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "arch/base/file_place.hpp"
 #include "arch/npu/program/kernel.hpp"
 #include "arch/npu/program/switch_port.hpp"
 
@@ -54,6 +57,7 @@ struct Lock {
     TileCoordinate tile;
     std::int64_t id = 0;
     std::int64_t initial = 0;
+    base::FilePlace where = {};
 };
 
 // The address of a buffer that is still to be placed (buffer_placement.hpp).
@@ -65,6 +69,7 @@ struct Buffer {
     TileCoordinate tile;
     std::int64_t address = 0;  // bytes from the start of the tile's own memory; or kUnplaced
     std::int64_t bytes = 0;
+    base::FilePlace where = {};
 };
 
 // A named range of DRAM, the program's argument ("A", "B", "C").
@@ -72,6 +77,7 @@ struct ExternalBuffer {
     std::string name;
     std::int64_t address = 0;  // bytes, physical
     std::int64_t bytes = 0;
+    base::FilePlace where = {};
 };
 
 // A lock operation. Acquire: value < 0 waits for state >= |value| and subtracts |value|;
@@ -135,6 +141,7 @@ struct BufferDescriptor {
     std::optional<Packet> packet;
     std::int64_t burst_bytes = 0;  // shim only; 0 is the device's largest
     std::optional<Alternate> alternate;
+    base::FilePlace where = {};
 };
 
 // What is pushed on a channel's task queue.
@@ -145,6 +152,7 @@ struct Task {
     // S2MM: the header of each packet, which the channel takes off, names its descriptor;
     // `descriptor` and the chain behind it do not count, and `repeat` counts packets.
     bool out_of_order = false;
+    base::FilePlace where = {};
 };
 
 // Descriptors and tasks of one tile's DMA at configuration time. Shim descriptors are usually
@@ -158,6 +166,7 @@ struct TileDma {
         Task task;
     };
     std::vector<Start> starts;
+    base::FilePlace where = {};
 };
 
 inline constexpr std::int64_t kPacketIds = 32;  // 5 bits of a packet's header
@@ -180,6 +189,7 @@ struct Route {
     std::vector<Hop> path;
     // Of a route that keeps headers: destinations whose port drops them.
     std::vector<ChannelId> without_header = {};
+    base::FilePlace where = {};
 };
 // Whether a packet's header reaches the receiver.
 bool keeps_header(const Route& route, const ChannelId& destination);
@@ -189,6 +199,7 @@ struct Cascade {
     std::string name;
     TileCoordinate from;
     TileCoordinate to;
+    base::FilePlace where = {};
 };
 
 // The buffers an operand takes in turn: double buffering is two entries. Each call that uses the
@@ -264,6 +275,7 @@ struct CoreOp {
     std::variant<AcquireOp, ReleaseOp, CallOp, LoopOp, PutCascadeOp, GetCascadeOp, PutStreamOp,
                  GetStreamOp>
         op;
+    base::FilePlace where = {};
 };
 
 // A memory of the programmable logic playing its contents on a core's stream input 0: passes in
@@ -279,6 +291,7 @@ struct LogicStream {
         std::int64_t repeat = 1;
     };
     std::vector<Pass> passes;
+    base::FilePlace where = {};
 };
 
 struct CoreProgram {
@@ -288,56 +301,72 @@ struct CoreProgram {
     // Cycles from the array's start until the loader has enabled the core: it enables one after
     // the other.
     std::int64_t enabled = 0;
+    base::FilePlace where = {};
 };
 
 // The run-time sequence the command processor executes, in order.
 struct WriteDescriptor {  // block write + address patch of a descriptor
     TileCoordinate tile;
     BufferDescriptor descriptor;
+    base::FilePlace where = {};
 };
 struct PushTask {  // write to a channel's start-queue register
     ChannelId channel;
     Task task;
+    base::FilePlace where = {};
 };
 struct WaitToken {  // sync: waits for and takes one completion token of the channel
     ChannelId channel;
+    base::FilePlace where = {};
 };
 struct WriteParameter {  // run-time parameter of a core
     TileCoordinate tile;
     std::int64_t index = 0;
     std::int64_t value = 0;
+    base::FilePlace where = {};
 };
 struct SetLock {
     std::int64_t lock = 0;  // index into Program::locks
     std::int64_t value = 0;
+    base::FilePlace where = {};
 };
 struct WaitIdle {  // polls a channel's status until it has no task left
     ChannelId channel;
+    base::FilePlace where = {};
 };
 struct AcquireLock {
     LockAction action;
+    base::FilePlace where = {};
 };
 struct CopyToTile {           // the host writes a tile's data memory, word by word
     std::int64_t from = 0;    // index into Program::external_buffers
     std::int64_t offset = 0;  // bytes into it
     std::int64_t bytes = 0;
     std::int64_t to = 0;  // index into Program::buffers, filled from its start
+    base::FilePlace where = {};
 };
 struct ResetChannel {  // drops a channel's queue and task; memory and descriptors stay
     ChannelId channel;
+    base::FilePlace where = {};
 };
 struct ResetCore {  // a core begins its script again; locks and memory stay
     TileCoordinate tile;
+    base::FilePlace where = {};
 };
 struct WriteRegisters {  // of which nothing here depends: switches, programs, trace units
     std::int64_t writes = 0;
+    base::FilePlace where = {};
 };
 using SequenceOp =
     std::variant<WriteDescriptor, PushTask, WaitToken, WriteParameter, SetLock, WaitIdle,
                  AcquireLock, CopyToTile, ResetChannel, ResetCore, WriteRegisters>;
+base::FilePlace where(const SequenceOp& op);
+// Operations from the `first` on were read from there, unless they say where.
+void set_where(std::vector<SequenceOp>& sequence, std::size_t first, base::FilePlace where);
 
 struct Program {
     std::string name;
+    std::string file = {};  // that every `where` is a place in; empty where none was read
     std::vector<Lock> locks;
     std::vector<Buffer> buffers;
     std::vector<ExternalBuffer> external_buffers;

@@ -24,6 +24,7 @@ class Reader {
     explicit Reader(Node& root) : root_(root) {}
 
     Program run() {
+        program_.file = root_.file();
         root_.required("program", program_.name, "the program's name");
         root_.optional("ends_with_sequence", program_.ends_with_sequence,
                        "the run is over when the sequence is, whatever is still under way");
@@ -73,6 +74,7 @@ class Reader {
             node.error("name", fmt::format("'{}' is declared twice", entry.name));
         }
         node.done();
+        entry.where = node.place();
         list.push_back(std::move(entry));
     }
 

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "arch/npu/program/program_print.hpp"
 
 namespace tilesim::arch::npu::program {
@@ -71,6 +74,30 @@ TEST(ProgramReader, ReadsWhatIsPrinted) {
     root.done();
     document.finish();
     EXPECT_EQ(print(program), kProgram);
+}
+
+TEST(ProgramReader, KnowsWhereEachPartStands) {
+    auto document = Document::parse(kProgram, "p.yaml");
+    auto root = document.root();
+    const Program p = read_program(root);
+    const auto at = [](const char* part) {
+        const std::string_view before{kProgram, std::string_view{kProgram}.find(part)};
+        return 1 + std::count(before.begin(), before.end(), '\n');
+    };
+    EXPECT_EQ(p.file, "p.yaml");
+    EXPECT_EQ(p.external_buffers[0].where, (base::FilePlace{3, 5}));
+    EXPECT_EQ(p.locks[0].where.line, at("{name: free"));
+    EXPECT_EQ(p.buffers[1].where.line, at("{name: tile"));
+    EXPECT_EQ(p.dmas[0].where.line, at("- tile: [0, 1]"));
+    EXPECT_EQ(p.dmas[0].descriptors[0].where.line, at("{id: 0, buffer: box"));
+    EXPECT_EQ(p.dmas[0].starts[0].task.where.line, at("{channel: mm2s0, desc"));
+    EXPECT_EQ(p.routes[0].where.line, at("- name: out"));
+    EXPECT_EQ(p.kernels[1].where.line, at("{name: cast"));
+    EXPECT_EQ(p.cores[0].where.line, at("- tile: [0, 2]"));
+    const auto& loop = std::get<LoopOp>(p.cores[0].script[0].op);
+    EXPECT_EQ(loop.body[0].where.line, at("- acquire"));
+    EXPECT_EQ(where(p.sequence[0]).line, at("- write_descriptor"));
+    EXPECT_EQ(where(p.sequence[5]).line, at("- write_registers"));
 }
 
 std::string complaint(std::string from, const std::string& to) {

@@ -111,6 +111,7 @@ void read_walk(Node& entry, Rotation& rotation) {
 
 CoreProgram ScriptReader::core(Node& entry) const {
     CoreProgram core;
+    core.where = entry.place();
     core.tile = read_tile(entry);
     for (Node& each : entry.list("rotations", "buffers an operand takes in turn")) {
         Rotation rotation;
@@ -140,7 +141,7 @@ std::vector<CoreOp> ScriptReader::script(Node& node, const char* key,
                                          const CoreProgram& core) const {
     std::vector<CoreOp> ops;
     for (Node& entry : node.list(key, "core operations in order")) {
-        const auto add = [&ops](auto op) { ops.push_back({std::move(op)}); };
+        const auto add = [&](auto op) { ops.push_back({std::move(op), entry.place()}); };
         const auto action_of = [&](const char* name, const char* description) {
             return locks_.action(entry.child(name, description));
         };

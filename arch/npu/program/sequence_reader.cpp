@@ -10,6 +10,7 @@ using base::config::Node;
 using base::config::Range;
 
 void SequenceReader::read(Node& entry) {
+    const std::size_t first = program_.sequence.size();
     const auto add = [this](auto operation) { program_.sequence.push_back(std::move(operation)); };
     const auto channel_of = [&](const char* key, const char* description) {
         return read_channel(entry.child(key, description));
@@ -45,6 +46,7 @@ void SequenceReader::read(Node& entry) {
                              "so many writes of registers of which nothing here depends");
               add(write);
           }}});
+    set_where(program_.sequence, first, entry.place());
 }
 
 void SequenceReader::write_descriptor(Node& entry) {

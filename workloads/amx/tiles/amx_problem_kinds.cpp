@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <sstream>
 #include <utility>
 
 #include "arch/base/config.hpp"
@@ -45,14 +43,11 @@ class AmxProgramKind final : public ProblemKind {
         if (node.describing()) {
             return {*this, std::move(workload)};
         }
-        std::ifstream in(beside(source.file, workload.file));
-        std::ostringstream text;
-        text << in.rdbuf();
-        if (!in) {
-            node.error("file", fmt::format("{}: cannot be read", workload.file));
+        const auto text = read_named_file(node, "file", beside(source.file, workload.file));
+        if (!text) {
             return {*this, std::move(workload)};
         }
-        workload.programs = read_kernel(text.str(), workload.file, 1);
+        workload.programs = read_kernel(*text, workload.file, 1);
         if (workload.programs.front().statements.empty()) {
             node.error("file", fmt::format("{}: holds no instruction", workload.file));
         }

@@ -39,6 +39,9 @@ class TraceKind final : public ProblemKind {
         StreamConfig stream;
         source.node.required(key(), stream.trace, "CSV file of requests: op,address,bytes");
         stream.trace = beside(source.file, stream.trace);
+        if (!source.node.describing()) {
+            is_readable(source.node, key(), stream.trace);
+        }
         return {*this, stream};
     }
     Json describe(const Problem& problem) const override {

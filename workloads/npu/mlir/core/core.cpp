@@ -370,6 +370,7 @@ void lower_cores(Lowering& lowering) {
             program::CoreProgram core =
                 read_core(lowering, elsewhere != nullptr ? *elsewhere : operation);
             if (!core.script.empty()) {
+                core.where = operation.where;
                 lowering.program.cores.push_back(std::move(core));
             }
         });

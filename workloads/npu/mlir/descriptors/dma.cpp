@@ -187,7 +187,7 @@ class DmaRegion {
         lowering_.dma_of(tile_).starts.push_back(
             {channel.direction,
              channel.index,
-             {descriptor, runs, false, is_out_of_order(operation)}});
+             {descriptor, runs, false, is_out_of_order(operation), operation.where}});
     }
 
     Lowering& lowering_;

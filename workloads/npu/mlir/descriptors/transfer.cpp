@@ -77,6 +77,7 @@ std::int64_t elements_before(const Value& view, std::int64_t element_bits, Locat
 }
 
 void set_transfer(program::BufferDescriptor& descriptor, const Transfer& transfer, Location where) {
+    descriptor.where = where;
     descriptor.offset = words_of(transfer.offset, transfer.type, where) * kWordBytes;
     descriptor.length = words_of(transfer.length, transfer.type, where);
     std::vector<program::Dimension> dimensions = word_dimensions(transfer, where);

@@ -60,6 +60,7 @@ class Configurations {
                 main_.note(note);
             }
             lowering.program.name = plain_name(symbol_of(*part.device));
+            lowering.program.file = source_.file;
             programs.push_back(std::move(lowering.program));
         }
         assemble(std::move(programs));

@@ -195,6 +195,7 @@ program::Program lowered(Lowering& lowering, const Operation& routed, const Sour
     place_external_buffers(lowering);
     const std::string symbol = symbol_of(lowering.device);
     lowering.program.name = symbol.empty() ? "design" : plain_name(symbol);
+    lowering.program.file = source.file;
     lowering.program.ends_with_sequence = true;
     return std::move(lowering.program);
 }
@@ -202,7 +203,7 @@ program::Program lowered(Lowering& lowering, const Operation& routed, const Sour
 // Where a module begins in lines behind `where`: files that tools write to their output have what
 // the tool said in front of it.
 std::size_t module_behind(const std::string& text, Location where) {
-    std::size_t line = 1;
+    std::int32_t line = 1;
     for (std::size_t at = 0; at < text.size(); ++line) {
         if (std::string_view{text}.substr(at).starts_with("module")) {
             return line > where.line ? at : text.npos;

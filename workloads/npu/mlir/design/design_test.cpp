@@ -27,6 +27,21 @@ TEST(Design, LocksAndBuffersGetIdsAndAddresses) {
     EXPECT_EQ(program.buffers[2].address, 0);  // no core on this tile, no stack
 }
 
+TEST(Design, PartsKnowTheLinesTheyWereReadFrom) {
+    const Design design = read(std::string{kSmallDesign} +
+                               "aie.memtile_dma(%m) { %0 = aie.dma_start(MM2S, 0, ^a, ^e)\n"
+                               "^a: aie.dma_bd(%b : memref<64xi32>, 0, 8)\n aie.next_bd ^e\n"
+                               "^e: aie.end }");
+    const program::Program& p = design.program;
+    EXPECT_FALSE(p.file.empty());
+    ASSERT_FALSE(p.dmas.empty());
+    const std::int32_t start = p.dmas[0].starts[0].task.where.line;
+    EXPECT_GT(start, p.buffers[0].where.line);
+    EXPECT_GT(start, p.locks[0].where.line);
+    EXPECT_GT(p.locks[0].where.line, 0);
+    EXPECT_EQ(p.dmas[0].descriptors[0].where, (arch::base::FilePlace{start + 1, 5}));
+}
+
 TEST(Design, BothSyntaxesOfADescriptorSayTheSame) {
     const program::BufferDescriptor old = block(
         "aie.use_lock(%q, AcquireGreaterEqual, 1)\n"

@@ -120,6 +120,7 @@ class Storage {
         Cursor cursor(operation);
         Cursor inside(cursor.group("("));
         program::Buffer buffer;
+        buffer.where = operation.where;
         buffer.tile = lowering_.tile(inside);
         buffer.name = unique_name(lowering_.program.buffers, wanted_name(operation));
         const MemrefType type = type_of(operation);
@@ -132,7 +133,6 @@ class Storage {
             result_of(operation),
             {Value::Kind::Buffer, static_cast<std::int64_t>(lowering_.program.buffers.size())});
         pins_.push_back({integer_attribute(operation, "mem_bank").value_or(kUnplaced)});
-        wheres_.push_back(operation.where);
         lowering_.program.buffers.push_back(buffer);
         lowering_.buffer_types.push_back(type);
     }
@@ -141,6 +141,7 @@ class Storage {
         Cursor cursor(operation);
         Cursor inside(cursor.group("("));
         program::Lock lock;
+        lock.where = operation.where;
         lock.tile = lowering_.tile(inside);
         lock.id = inside.skip(",") ? inside.integer() : kUnplaced;
         lock.initial = integer_attribute(operation, "init").value_or(0);
@@ -160,6 +161,7 @@ class Storage {
             {Value::Kind::External,
              static_cast<std::int64_t>(lowering_.program.external_buffers.size())});
         program::ExternalBuffer buffer;
+        buffer.where = operation.where;
         buffer.name = unique_name(lowering_.program.external_buffers, wanted_name(operation));
         buffer.bytes = type.bytes();
         lowering_.program.external_buffers.push_back(buffer);
@@ -261,7 +263,8 @@ class Storage {
         return index < pins_.size() ? pins_[index].bank : kUnplaced;
     }
     Location where_of(std::size_t index) const {
-        return index < wheres_.size() ? wheres_[index] : lowering_.device.where;
+        const Location where = lowering_.program.buffers[index].where;
+        return where.line > 0 ? where : lowering_.device.where;
     }
     program::Buffer& buffer_at(std::size_t index) { return lowering_.program.buffers[index]; }
     std::int64_t stack_of(program::TileCoordinate tile) const {
@@ -352,8 +355,7 @@ class Storage {
     }
 
     Lowering& lowering_;
-    std::vector<Pin> pins_;         // of Program::buffers
-    std::vector<Location> wheres_;  // likewise
+    std::vector<Pin> pins_;  // of Program::buffers
     std::map<program::TileCoordinate, std::int64_t> stacks_;
     const std::vector<Item> no_items_{};
 };

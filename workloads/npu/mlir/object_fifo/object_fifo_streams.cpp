@@ -303,6 +303,7 @@ class FifoStreams {
             }
         }
         program::Task task;
+        task.where = fifo.operation->where;
         task.descriptor = descriptors.front().id;
         const auto passes = sends && fifo.iterations ? fifo.iterations : end.passes;
         if (passes) {

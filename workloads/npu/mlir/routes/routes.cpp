@@ -282,6 +282,7 @@ std::vector<program::ChannelId> unreached(const program::Program& program, const
 // A flow as a route for the router to make.
 program::Route unrouted(const program::Program& program, const Flow& flow) {
     program::Route route;
+    route.where = flow.where;
     route.name = unique_name(program.routes,
                              flow.packet_id ? fmt::format("packet{}", *flow.packet_id) : "stream");
     route.source = flow.source;

@@ -151,7 +151,9 @@ class Sequence {
             "patch_marker", "assert_bd_field", "assert_bd_divisible"};
         const std::string_view name = operation_name(operation);
         if (const Handler* handler = handler_of(name)) {
+            const std::size_t first = lowering_.program.sequence.size();
             std::visit([&](auto handles) { (part(handles).*handles)(operation, scope); }, *handler);
+            program::set_where(lowering_.program.sequence, first, operation.where);
         } else if (operation.name.starts_with("aie.trace")) {
             lowering_.note("trace set-up is left out");
         } else if (operation.name == "scf.if") {

@@ -37,7 +37,9 @@ class Lexer {
         return position_ + ahead < text_.size() ? text_[position_ + ahead] : '\0';
     }
     bool done() const { return position_ >= text_.size(); }
-    Location here() const { return {line_, position_ - line_start_ + 1}; }
+    Location here() const {
+        return {line_, static_cast<std::int32_t>(position_ - line_start_ + 1)};
+    }
 
     void advance() {
         if (text_[position_++] == '\n') {
@@ -162,7 +164,7 @@ class Lexer {
 
     std::string_view text_;
     std::size_t position_ = 0;
-    std::size_t line_ = 1;
+    std::int32_t line_ = 1;
     std::size_t line_start_ = 0;
 };
 

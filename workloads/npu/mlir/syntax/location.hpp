@@ -1,17 +1,14 @@
 // A place in a design file, and the error that names it.
 #pragma once
 
-#include <cstddef>
 #include <stdexcept>
 #include <string>
 
+#include "arch/base/file_place.hpp"
+
 namespace tilesim::workloads::npu::mlir::syntax {
 
-struct Location {
-    std::size_t line = 1;  // both counted from 1
-    std::size_t column = 1;
-    bool operator==(const Location&) const = default;
-};
+using Location = arch::base::FilePlace;
 
 // The design cannot be read at `where`. Caught by the reader, which puts the file's name before it.
 class ReadError : public std::runtime_error {
