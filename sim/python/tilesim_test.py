@@ -1,12 +1,15 @@
 """The package against the command line: same results, same errors, no leak."""
 
+import copy
 import gc
 import json
 import os
+import pickle
 import resource
 import subprocess
 import tempfile
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 import tilesim
 
@@ -49,6 +52,32 @@ class RunTest(unittest.TestCase):
         with open(GEMV) as file:
             text = file.read()
         self.assertEqual(tilesim.parse(text).run()["cycles"], tilesim.run(GEMV)["cycles"])
+
+    def test_what_is_no_text_or_key_is_a_type_error(self):
+        scenario = tilesim.load(GEMV)
+        for call in (lambda: tilesim.parse(None), lambda: tilesim.parse(b"device: xdna"),
+                     lambda: scenario.set({"run.seed": 1}, 2), lambda: scenario.set("run.seed"),
+                     lambda: scenario.set({"run.seed": None}), lambda: scenario.set({3: 4}),
+                     lambda: scenario.set(3, 4), lambda: tilesim.load(GEMV, [("run.seed", 1)]),
+                     lambda: tilesim.load(None), lambda: tilesim.sweep(scenario, None)):
+            self.assertRaises(TypeError, call)
+
+    def test_a_scenario_is_copied_and_crosses_to_other_processes(self):
+        scenario = tilesim.parse("device: ddr5_5600\nworkload: {memory_stream: {requests: 10}}\n",
+                                 {"workload.memory_stream.requests": 20})
+        for other in (copy.deepcopy(scenario), pickle.loads(pickle.dumps(scenario))):
+            self.assertEqual(other.resolved, scenario.resolved)
+        self.assertEqual(repr(scenario), "<tilesim scenario: scenario.yaml, "
+                                         "workload.memory_stream.requests=20>")
+        result = pickle.loads(pickle.dumps(scenario.run()))
+        self.assertEqual(result["workload"]["memory_stream"]["requests"], 20)
+
+    def test_runs_in_threads_are_those_of_one(self):
+        scenarios = [tilesim.load(file).set("run.functional", False) for file in
+                     (os.path.join(SCENARIOS, "xdna_functional.yaml"), GEMV)] * 2
+        with ThreadPoolExecutor(4) as pool:
+            for scenario, result in zip(scenarios, pool.map(tilesim.Scenario.run, scenarios)):
+                self.assertEqual(result["time_ns"], scenario.run()["time_ns"])
 
     def test_a_standstill_is_a_result_that_says_who_waits(self):
         result = tilesim.run(DEAD)
