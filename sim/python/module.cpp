@@ -3,7 +3,10 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <exception>
+#include <mutex>
 #include <string>
+#include <type_traits>
 
 #include "arch/base/config.hpp"
 #include "arch/npu/npu_config.hpp"
@@ -27,6 +30,30 @@ namespace {
 namespace py = pybind11;
 using workloads::Overrides;
 
+// Ctrl-C, while Python's handler of signals has an exception ready.
+struct Interrupted : std::exception {};
+
+// Other threads of Python go on meanwhile, but for those that want the simulator too: one kernel of
+// SystemC is in a process.
+template <class Action>
+auto alone(const Action& action) {
+    static std::mutex mutex;
+    try {
+        const py::gil_scoped_release released;
+        const std::lock_guard lock(mutex);
+        return action();
+    } catch (const Interrupted&) {
+        throw py::error_already_set();
+    }
+}
+
+void look_for_signals(arch::base::Femtoseconds /*simulated*/) {
+    const py::gil_scoped_acquire acquired;
+    if (PyErr_CheckSignals() != 0) {
+        throw Interrupted();
+    }
+}
+
 struct Answer {
     std::string result;    // JSON
     std::string deadlock;  // who waits for whom; empty where nobody does
@@ -43,6 +70,18 @@ Answer run(const Scenario& scenario, const std::string& trace, const std::string
     return {to_json(result, true).dump(), result.deadlock ? result.deadlock->text() : ""};
 }
 
+// Loads a scenario whose runs can be interrupted.
+template <class... Arguments>
+auto watched(Scenario (*load)(Arguments...)) {
+    return [load](const std::decay_t<Arguments>&... arguments) {
+        return alone([&] {
+            Scenario scenario = load(arguments...);
+            scenario.watch(look_for_signals);
+            return scenario;
+        });
+    };
+}
+
 PYBIND11_MODULE(_native, module) {
     module.doc() = "The simulator itself; use the package tilesim.";
     module.attr("version") = kVersion;
@@ -57,11 +96,18 @@ PYBIND11_MODULE(_native, module) {
     py::class_<Answer>(module, "Answer")
         .def_readonly("result", &Answer::result)
         .def_readonly("deadlock", &Answer::deadlock);
-    module.def("load", &load_scenario, py::arg("file"), py::arg("overrides"));
-    module.def("parse", &parse_scenario, py::arg("text"), py::arg("file"), py::arg("overrides"));
-    module.def("run", &run, py::arg("scenario"), py::arg("trace"), py::arg("vcd"));
-    module.def("lower",
-               [](const Scenario& scenario) { return session::Session().lowered_text(scenario); });
+    module.def("load", watched(&load_scenario), py::arg("file"), py::arg("overrides"));
+    module.def("parse", watched(&parse_scenario), py::arg("text"), py::arg("file"),
+               py::arg("overrides"));
+    module.def(
+        "run",
+        [](const Scenario& scenario, const std::string& trace, const std::string& vcd) {
+            return alone([&] { return run(scenario, trace, vcd); });
+        },
+        py::arg("scenario"), py::arg("trace"), py::arg("vcd"));
+    module.def("lower", [](const Scenario& scenario) {
+        return alone([&] { return session::Session().lowered_text(scenario); });
+    });
     module.def("describe", &description, py::arg("file"), py::arg("overrides"));
     module.def("configs_folder", &workloads::configs_folder);
 }

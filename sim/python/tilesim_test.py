@@ -7,6 +7,7 @@ import os
 import pickle
 import resource
 import subprocess
+import sys
 import tempfile
 import unittest
 from concurrent.futures import ThreadPoolExecutor
@@ -78,6 +79,24 @@ class RunTest(unittest.TestCase):
         with ThreadPoolExecutor(4) as pool:
             for scenario, result in zip(scenarios, pool.map(tilesim.Scenario.run, scenarios)):
                 self.assertEqual(result["time_ns"], scenario.run()["time_ns"])
+
+    def test_is_interrupted_and_lets_other_threads_go_on(self):
+        # In a process of its own: the first run is SystemC's, the second is not.
+        script = """
+import os, signal, threading, time, tilesim
+scenario = tilesim.parse("device: ddr5_5600\\nworkload: {memory_stream: {pattern: random, "
+                         "requests: 300000000}}\\n")
+for run in range(2):
+    threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    began = time.monotonic()
+    try:
+        scenario.run()
+    except KeyboardInterrupt:
+        print("interrupted", time.monotonic() - began < 20)
+print(scenario.set("workload.memory_stream.requests", 1).run()["cycles"] > 0)
+"""
+        ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+        self.assertEqual(ran.stdout, "interrupted True\ninterrupted True\nTrue\n", ran.stderr)
 
     def test_a_standstill_is_a_result_that_says_who_waits(self):
         result = tilesim.run(DEAD)
