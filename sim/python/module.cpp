@@ -1,5 +1,6 @@
 // Python's way in: scenarios are loaded, changed and run in this process. Results cross as JSON
 // text, the same that `--format json` prints; tilesim/__init__.py makes Python objects of it.
+#include <pthread.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -33,14 +34,29 @@ using workloads::Overrides;
 // Ctrl-C, while Python's handler of signals has an exception ready.
 struct Interrupted : std::exception {};
 
-// Other threads of Python go on meanwhile, but for those that want the simulator too: one kernel of
-// SystemC is in a process.
+// One kernel of SystemC is in a process. A child has a turn of its own: the thread whose turn it
+// was as the process forked is not in it.
+class Turn {
+  public:
+    Turn() : lock_(*mutex()) {}
+
+  private:
+    static std::mutex*& mutex() {
+        static std::mutex* own = [] {
+            ::pthread_atfork(nullptr, nullptr, [] { mutex() = new std::mutex; });
+            return new std::mutex;
+        }();
+        return own;
+    }
+    std::lock_guard<std::mutex> lock_;
+};
+
+// Other threads of Python go on meanwhile, but for those that want the simulator too.
 template <class Action>
 auto alone(const Action& action) {
-    static std::mutex mutex;
     try {
         const py::gil_scoped_release released;
-        const std::lock_guard lock(mutex);
+        const Turn turn;
         return action();
     } catch (const Interrupted&) {
         throw py::error_already_set();
@@ -108,7 +124,12 @@ PYBIND11_MODULE(_native, module) {
     module.def("lower", [](const Scenario& scenario) {
         return alone([&] { return session::Session().lowered_text(scenario); });
     });
-    module.def("describe", &description, py::arg("file"), py::arg("overrides"));
+    module.def(
+        "describe",
+        [](const std::string& file, const Overrides& overrides) {
+            return alone([&] { return description(file, overrides); });
+        },
+        py::arg("file"), py::arg("overrides"));
     module.def("configs_folder", &workloads::configs_folder);
 }
 

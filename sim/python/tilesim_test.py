@@ -98,6 +98,23 @@ print(scenario.set("workload.memory_stream.requests", 1).run()["cycles"] > 0)
         ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
         self.assertEqual(ran.stdout, "interrupted True\ninterrupted True\nTrue\n", ran.stderr)
 
+    def test_a_process_forked_while_a_run_is_under_way_runs_too(self):
+        script = """
+import os, threading, tilesim
+stream = tilesim.parse("device: ddr5_5600\\nworkload: {memory_stream: {pattern: random}}\\n")
+longer = stream.set("workload.memory_stream.requests", 3000000)
+thread = threading.Thread(target=longer.run)
+thread.start()
+threading.Event().wait(0.5)
+child = os.fork()
+if child == 0:
+    os._exit(0 if stream.set("workload.memory_stream.requests", 9).run()["cycles"] > 0 else 1)
+print(thread.is_alive(), os.waitpid(child, 0)[1])
+"""
+        ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
+                             timeout=60)
+        self.assertEqual(ran.stdout, "True 0\n", ran.stderr)
+
     def test_a_standstill_is_a_result_that_says_who_waits(self):
         result = tilesim.run(DEAD)
         self.assertEqual(result.status, "deadlock")
