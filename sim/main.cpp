@@ -96,11 +96,18 @@ int run(const Arguments& arguments) {
                                  ? sim::load_scenario(arguments.file, overrides_of(arguments))
                                  : sim::parse_scenario(sim::explore::scenario_text(arguments.file),
                                                        arguments.file, overrides_of(arguments));
-    scenario.run.show_progress = sim::shows_progress();
+    if (sim::shows_progress()) {
+        scenario.watch([](arch::base::Femtoseconds simulated) {
+            constexpr double kFemtosecondsPerMillisecond = 1e12;
+            sim::show_progress(
+                fmt::format("simulated {:.3f} ms",
+                            static_cast<double>(simulated.count()) / kFemtosecondsPerMillisecond));
+        });
+    }
     sim::trace::TraceSession trace(arguments.trace);
     const workloads::RunResult result =
         sim::session::run(scenario, trace.listener(), trace.commands());
-    if (scenario.run.show_progress) {
+    if (scenario.run.progress) {
         sim::show_progress("");
     }
     const auto* npu = scenario.device.find<arch::npu::NpuConfig>();

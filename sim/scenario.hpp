@@ -1,6 +1,7 @@
 // A scenario: a device, a problem, a mapping and how to run them, read from one YAML file.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -32,6 +33,14 @@ struct Scenario : workloads::Case {
     // Instead of a problem: `device` is the memory they share.
     std::vector<AgentCase> agents;
     std::vector<std::string> overridden;  // keys changed on the command line
+
+    // Who hears how far its runs are, its agents' included.
+    void watch(const std::function<void(arch::base::Femtoseconds)>& progress) {
+        run.progress = progress;
+        for (AgentCase& agent : agents) {
+            agent.a_case.run.progress = progress;
+        }
+    }
 };
 
 // Throws ConfigError, which says what the file is, where it is neither a scenario nor a device.

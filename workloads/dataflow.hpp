@@ -10,6 +10,7 @@
 #include <any>
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -53,8 +54,9 @@ class Mapping {
 
 struct RunOptions {
     bool functional = false;
-    bool sampled = false;        // a few rounds are simulated, the rest extrapolated
-    bool show_progress = false;  // on stderr; not a key of the file
+    bool sampled = false;  // a few rounds are simulated, the rest extrapolated
+    // Hears the simulated time twice a second of the host's, and may throw; not a key of the file.
+    std::function<void(arch::base::Femtoseconds)> progress = {};
     std::uint64_t seed = 1;
     static constexpr arch::base::Femtoseconds kMostTime{10'000'000'000'000'000};
     arch::base::Femtoseconds max_time = kMostTime;  // simulated

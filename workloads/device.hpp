@@ -3,6 +3,7 @@
 
 #include <any>
 #include <string>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -34,10 +35,14 @@ class Device {
     bool has() const {
         return find<Section>() != nullptr;
     }
-    // The same where it is known to be there.
+    // The same where it has to be there; else ConfigError.
     template <class Section>
     const Section& get() const {
-        return *find<Section>();
+        const Section* const section = find<Section>();
+        if (section == nullptr) {
+            refuse(typeid(Section));
+        }
+        return *section;
     }
     template <class Section>
     void put(Section section) {
@@ -59,6 +64,8 @@ class Device {
     }
 
   private:
+    [[noreturn]] void refuse(const std::type_info& wanted) const;
+
     std::vector<std::any> sections_;
 };
 

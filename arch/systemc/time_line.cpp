@@ -177,16 +177,17 @@ void TimeLine::on_wake() {
     ++activations_;
     armed_ = base::kNever;
     try {
-        const Execution execution(*this);
-        execute();
+        {
+            const Execution execution(*this);
+            execute();
+        }
+        if (ask().stamps > 0) {
+            arm();
+        }
     } catch (const std::exception& error) {
         if (supervisor_ == nullptr || !supervisor_->on_failure(std::current_exception())) {
             SC_REPORT_ERROR(name(), error.what());
         }
-        return;
-    }
-    if (ask().stamps > 0) {
-        arm();
     }
 }
 

@@ -32,6 +32,10 @@ struct ReportArguments {
 int report(const ReportArguments& arguments) {
     nlohmann::ordered_json data = page_data(arguments.file, arguments.sweep);
     if (!arguments.trace.empty()) {
+        if (data["provenance"].contains("store")) {
+            throw arch::base::config::ConfigError(
+                fmt::format("--trace is of one run, {} a store of sweeps", arguments.file));
+        }
         data["timeline"] =
             timeline(arch::base::config::read_file(arguments.trace), arguments.trace);
     }
@@ -66,11 +70,13 @@ void add_report(CLI::App& app, std::optional<int>& exit_code) {
         ->required();
     command->add_option("-o,--out", arguments->out, "file [report.html; --md: stdout]");
     command->add_option("--sweep", arguments->sweep, "id, as `sweep --show` lists it [newest]");
-    command->add_option("--trace", arguments->trace,
-                        "of a run: the trace `run --trace` wrote, for a timeline");
-    command->add_option("--figures", arguments->figures,
-                        "folder for the page's plots as SVG files; needs Node.js");
-    command->add_flag("--md", arguments->markdown, "Markdown instead");
+    CLI::Option* const trace = command->add_option(
+        "--trace", arguments->trace, "of a run: the trace `run --trace` wrote, for a timeline");
+    CLI::Option* const figures = command->add_option(
+        "--figures", arguments->figures, "folder for the page's plots as SVG files; needs Node.js");
+    command->add_flag("--md", arguments->markdown, "Markdown instead")
+        ->excludes(trace)
+        ->excludes(figures);
     command->callback([arguments, &exit_code] { exit_code = report(*arguments); });
 }
 

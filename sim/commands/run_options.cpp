@@ -25,6 +25,7 @@ using namespace explore;
 using arch::base::config::ConfigError;
 
 void ManyRuns::add_to(CLI::App& command) {
+    command_ = &command;
     processes = std::max(1U, std::thread::hardware_concurrency());
     CLI::Option* const varied =
         command.add_flag("--sensitivity", sensitive,
@@ -103,6 +104,24 @@ std::vector<std::int64_t> row_counts(const std::string& text) {
 
 }  // namespace
 
+// What neither a table of devices nor one of sensitivities would have: files of the run, traces.
+void ManyRuns::refuse_options_of_one_run(const std::string& format) const {
+    constexpr std::string_view kTheirs[] = {
+        "--set",     "--kernels", "--functional", "--sampled", "--format", "--sensitivity",
+        "--percent", "--devices", "--rows",       "--search",  "--jobs"};
+    const char* const many = sensitive ? "--sensitivity" : "--devices";
+    for (const CLI::Option* option : command_->get_options()) {
+        const std::string name = option->get_name();
+        if (option->count() > 0 && name.starts_with("-") &&
+            std::find(std::begin(kTheirs), std::end(kTheirs), name) == std::end(kTheirs)) {
+            throw ConfigError(fmt::format("{} is of one run: leave out {}", name, many));
+        }
+    }
+    if (format == "csv") {
+        throw ConfigError(fmt::format("--format csv: {} has table and json", many));
+    }
+}
+
 int ManyRuns::run(const std::string& file, const Settings& overrides,
                   const std::string& format) const {
     const Job base{scenario_text(file), file, overrides};
@@ -113,6 +132,7 @@ int ManyRuns::run(const std::string& file, const Settings& overrides,
     if (!rows.empty() && devices.empty()) {
         throw ConfigError("--rows needs --devices");
     }
+    refuse_options_of_one_run(format);
     if (sensitive) {
         const SensitivityResult result = sensitivity(base, percent, processes);
         print(json ? to_json(result).dump(2) + "\n" : to_table(result));

@@ -24,6 +24,11 @@ struct ManyRuns {
     // Runs them and prints the table or JSON; returns the exit code.
     int run(const std::string& file, const explore::Settings& overrides,
             const std::string& format) const;
+
+  private:
+    void refuse_options_of_one_run(const std::string& format) const;
+
+    const CLI::App* command_ = nullptr;
 };
 
 }  // namespace tilesim::sim::commands

@@ -194,7 +194,7 @@ std::string clock_text(const AmxRow& row) {
 bool is_amx_timing(const std::string& text) {
     std::istringstream in(text);
     int at = 0;
-    const std::vector<std::string> header = header_of(in, at);
+    const std::vector<std::string> header = next_row(in, at);
     return std::find(header.begin(), header.end(), "kernel") != header.end() &&
            std::any_of(header.begin(), header.end(),
                        [](const std::string& name) { return name.starts_with("cyc_"); });
@@ -202,28 +202,17 @@ bool is_amx_timing(const std::string& text) {
 
 std::vector<AmxMeasurement> parse_amx_timing(const std::string& text, const std::string& file) {
     std::vector<AmxMeasurement> measured;
-    std::vector<std::string> header;
     std::istringstream in(text);
     int at = 0;
-    for (std::string line; std::getline(in, line);) {
-        ++at;
-        const std::vector<std::string> fields = fields_of(line);
-        if (fields.empty() || line[0] == '#' || (fields.size() == 1 && fields[0].empty())) {
-            continue;
+    const std::vector<std::string> header = next_row(in, at);
+    for (const char* column : {"kernel", "unit", "cyc_min", "cyc_median"}) {
+        if (std::find(header.begin(), header.end(), column) == header.end()) {
+            throw ConfigError(fmt::format(
+                "{}:{}:1: no column '{}', which tilesim_amx_measure writes", file, at, column));
         }
-        if (!header.empty()) {
-            measured.push_back(measurement_of({file, at, header, fields}, at));
-            continue;
-        }
-        header = fields;
-        for (const char* column : {"kernel", "unit", "cyc_min", "cyc_median"}) {
-            if (std::find(header.begin(), header.end(), column) == header.end()) {
-                throw ConfigError(
-                    fmt::format("{}:{}:1: no column '{}', which "
-                                "tilesim_amx_measure writes",
-                                file, at, column));
-            }
-        }
+    }
+    for (auto fields = next_row(in, at); !fields.empty(); fields = next_row(in, at)) {
+        measured.push_back(measurement_of({file, at, header, fields}, at));
     }
     if (measured.empty()) {
         throw ConfigError(fmt::format("{}: no rows", file));

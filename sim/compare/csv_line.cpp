@@ -31,7 +31,7 @@ std::vector<std::string> fields_of(const std::string& line) {
     return fields;
 }
 
-std::vector<std::string> header_of(std::istream& in, int& at) {
+std::vector<std::string> next_row(std::istream& in, int& at) {
     for (std::string line; std::getline(in, line);) {
         ++at;
         std::vector<std::string> fields = fields_of(line);

@@ -12,8 +12,9 @@ namespace tilesim::sim::compare {
 // Split at commas outside quotes; blanks and the carriage return around a field are dropped, and so
 // is the byte order mark that spreadsheets put in front of a file.
 std::vector<std::string> fields_of(const std::string& line);
-// The fields of the first line that is neither empty nor a comment; `at` counts the lines read.
-std::vector<std::string> header_of(std::istream& in, int& at);
+// The fields of the next line that is neither empty nor a comment, none at the end; `at` counts the
+// lines read.
+std::vector<std::string> next_row(std::istream& in, int& at);
 
 // Nanoseconds in one of "ns", "us", "ms" or "s"; 0 where there is no such unit.
 double nanoseconds_in(std::string_view unit);

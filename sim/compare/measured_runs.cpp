@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
+#include <sstream>
 
 #include "arch/base/config.hpp"
 #include "sim/compare/csv_line.hpp"
@@ -14,6 +14,7 @@
 namespace tilesim::sim::compare {
 
 using arch::base::config::ConfigError;
+using arch::base::config::IoError;
 
 namespace {
 
@@ -23,21 +24,14 @@ class RunsReader {
         : file_(std::move(file)), scenario_(std::move(scenario)) {}
 
     std::vector<MeasuredRun> read() {
-        std::ifstream in(file_);
-        if (!in || std::filesystem::is_directory(file_)) {
-            throw arch::base::config::IoError(fmt::format("{}: cannot be read", file_));
-        }
+        std::istringstream in(arch::base::config::read_file(file_));
         int at = 0;
-        for (std::string line; std::getline(in, line);) {
-            ++at;
-            if (line.empty() || line[0] == '#') {
-                continue;
-            }
-            if (header_.empty()) {
-                read_header(line, at);
-            } else {
-                runs_.push_back(run_of(line, at));
-            }
+        header_ = next_row(in, at);
+        if (!header_.empty()) {
+            check_header(at);
+        }
+        for (auto fields = next_row(in, at); !fields.empty(); fields = next_row(in, at)) {
+            runs_.push_back(run_of(fields, at));
         }
         if (runs_.empty()) {
             throw ConfigError(fmt::format("{}: holds no run", file_));
@@ -46,8 +40,7 @@ class RunsReader {
     }
 
   private:
-    void read_header(const std::string& line, int at) {
-        header_ = fields_of(line);
+    void check_header(int at) const {
         const auto times = std::count_if(header_.begin(), header_.end(),
                                          [](const auto& name) { return time_scale(name) > 0; });
         if (times != 1) {
@@ -63,11 +56,14 @@ class RunsReader {
                     "{}:{}:1: column '{}' is neither scenario, device, a time nor a key", file_, at,
                     name));
             }
+            if (std::count(header_.begin(), header_.end(), name) > 1) {
+                throw ConfigError(
+                    fmt::format("{}:{}:1: column '{}' stands twice", file_, at, name));
+            }
         }
     }
 
-    MeasuredRun run_of(const std::string& line, int at) {
-        const std::vector<std::string> fields = fields_of(line);
+    MeasuredRun run_of(const std::vector<std::string>& fields, int at) {
         if (fields.size() != header_.size()) {
             throw ConfigError(fmt::format("{}:{}:1: has {} fields, the header {}", file_, at,
                                           fields.size(), header_.size()));
@@ -83,9 +79,11 @@ class RunsReader {
                                                   file_, at, header_[i], fields[i]));
                 }
                 run.time_ns = *value * scale;
+            } else if (fields[i].empty()) {
+                continue;  // what --scenario and the scenario say
             } else if (header_[i] == "scenario") {
                 run.job.file = (std::filesystem::path{file_}.parent_path() / fields[i]).string();
-            } else if (!fields[i].empty()) {
+            } else {
                 run.job.overrides.emplace_back(header_[i], fields[i]);
             }
         }
@@ -94,7 +92,11 @@ class RunsReader {
                 "{}:{}:1: names no scenario: give the file a column of that name, or --scenario",
                 file_, at));
         }
-        run.job.text = text_of(run.job.file);
+        try {
+            run.job.text = text_of(run.job.file);
+        } catch (const IoError& error) {
+            throw IoError(fmt::format("{}:{}:1: scenario: {}", file_, at, error.what()));
+        }
         return run;
     }
 

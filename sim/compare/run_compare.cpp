@@ -22,7 +22,7 @@ constexpr double kNanosecondsPerMicrosecond = 1e3;
 bool sets_keys(const std::string& text) {
     std::istringstream in(text);
     int at = 0;
-    const std::vector<std::string> header = header_of(in, at);
+    const std::vector<std::string> header = next_row(in, at);
     const bool timed = std::any_of(header.begin(), header.end(),
                                    [](const auto& name) { return name.starts_with("time_"); });
     return timed && std::any_of(header.begin(), header.end(), [](const auto& name) {

@@ -25,12 +25,7 @@ Timing parse_rows(std::istream& in, const std::vector<std::string>& header, int 
     const auto device = static_cast<std::size_t>(std::find(header.begin(), header.end(), "device") -
                                                  header.begin());
     Timing timing;
-    for (std::string line; std::getline(in, line);) {
-        ++at;
-        const std::vector<std::string> fields = fields_of(line);
-        if (line[0] == '#' || (fields.size() == 1 && fields[0].empty())) {
-            continue;
-        }
+    for (auto fields = next_row(in, at); !fields.empty(); fields = next_row(in, at)) {
         if (fields.size() != header.size()) {
             throw ConfigError(fmt::format("{}:{}:1: has {} fields, the header {}", file, at,
                                           fields.size(), header.size()));
@@ -57,7 +52,7 @@ Timing parse_rows(std::istream& in, const std::vector<std::string>& header, int 
 Timing parse_csv(const std::string& text, const std::string& file) {
     std::istringstream in(text);
     int at = 0;
-    const std::vector<std::string> header = header_of(in, at);
+    const std::vector<std::string> header = next_row(in, at);
     const auto times = std::count_if(header.begin(), header.end(),
                                      [](const auto& name) { return time_scale(name) > 0; });
     if (times > 1) {

@@ -10,6 +10,7 @@
 
 #include "arch/base/shell_testing.hpp"
 #include "arch/base/temporary_folder_testing.hpp"
+#include "sim/explore/size_table.hpp"
 
 namespace tilesim::sim::explore {
 namespace {
@@ -82,12 +83,29 @@ TEST(Devices, WhatNeedsNoDramTrafficShowsNoBandwidth) {
     EXPECT_EQ(output.text.find(" 0.00 "), output.text.npos) << output.text;
 }
 
+// A size that no device runs is none's, also between two that one device wins.
+TEST(Devices, ASizeThatNobodyRunsIsNobodys) {
+    SizeTable table;
+    table.devices = {"a", "b"};
+    const auto row = [](std::int64_t m, std::optional<double> a, std::optional<double> b,
+                        std::optional<std::size_t> fastest) {
+        return SizeTable::Row{"gemm", m, 8, 8, {a, b}, fastest, {}};
+    };
+    table.rows = {row(1, 10.0, 20.0, 0), row(4, std::nullopt, std::nullopt, std::nullopt),
+                  row(16, 10.0, std::nullopt, 0), row(64, 30.0, 20.0, 1)};
+    EXPECT_NE(to_table(table).find("fastest, gemm: a at 1, none at 4, a at 16, b at 64 rows\n"),
+              std::string::npos)
+        << to_table(table);
+}
+
 TEST(Devices, NamesAndQuestionsThatAreNoneAreRefused) {
     for (const char* wrong :
          {"--devices xdna,xdna3", "--devices xdna,,xdna2", "--devices xdna,", "--rows 1,2",
-          "--devices xdna,xdna", "--devices xdna --sensitivity", "--devices xdna --rows 0",
-          "--devices xdna --rows 1,", "--devices xdna --rows 1,x", "--devices xdna --rows 4,4",
-          "--sensitivity --percent nan", "--sensitivity --percent inf",
+          "--devices xdna,xdna", "--devices xdna --sensitivity", "--devices xdna --out o",
+          "--sensitivity --out o", "--devices xdna --trace t.json", "--sensitivity --vcd t.vcd",
+          "--devices xdna --format csv", "--devices xdna --deadlock-graph d.dot",
+          "--devices xdna --rows 0", "--devices xdna --rows 1,", "--devices xdna --rows 1,x",
+          "--devices xdna --rows 4,4", "--sensitivity --percent nan", "--sensitivity --percent inf",
           "--devices xdna --search nan",
           "--devices xdna,xdna2 --set mapping.output_stationary.m_cc=4",
           // What the scenario's own device does not take is no mapping of another machine.

@@ -142,9 +142,7 @@ void add_sums(SizeTable& table, const std::vector<Size>& sizes) {
 std::string crossovers(const SizeTable& table) {
     std::map<std::string, std::map<std::int64_t, std::string>> winners;  // by product and rows
     for (const SizeTable::Row& row : table.rows) {
-        if (row.fastest) {
-            winners[row.product][row.m] = table.devices[*row.fastest];
-        }
+        winners[row.product][row.m] = row.fastest ? table.devices[*row.fastest] : "none";
     }
     std::string text;
     for (const auto& [product, by_rows] : winners) {

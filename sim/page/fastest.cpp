@@ -1,6 +1,7 @@
 #include "sim/page/fastest.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -48,16 +49,19 @@ Json fastest_devices(const Json& axes, const Json& points) {
     Json rows = Json::array();
     for (std::size_t i = 0; i < times.size(); ++i) {
         Json all = Json::array();
+        Json best;  // of equal ones the first
+        double least = std::numeric_limits<double>::infinity();
         for (const std::string& device : devices) {
             const auto time = times[i].find(device);
             all.push_back(time == times[i].end() ? Json() : Json(time->second));
+            if (time != times[i].end() && time->second < least) {
+                best = device;
+                least = time->second;
+            }
         }
-        const auto best =
-            std::min_element(times[i].begin(), times[i].end(),
-                             [](const auto& a, const auto& b) { return a.second < b.second; });
         rows.push_back({{"settings", std::move(settings[i])},
                         {"time_ns", std::move(all)},
-                        {"fastest", best == times[i].end() ? Json() : Json(best->first)}});
+                        {"fastest", std::move(best)}});
     }
     return {{"axes", std::move(others)}, {"devices", devices}, {"rows", std::move(rows)}};
 }

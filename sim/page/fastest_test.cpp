@@ -25,6 +25,11 @@ TEST(Fastest, ChangesFromOneDeviceToTheOtherWithTheSize) {
     EXPECT_EQ(table["rows"][2]["fastest"], "pim");
 }
 
+TEST(Fastest, IsTheFirstOfEqualOnes) {
+    const Json table = fastest_devices({"device"}, {point("1", "xdna", 5), point("1", "amx", 5)});
+    EXPECT_EQ(table["rows"][0]["fastest"], "xdna");
+}
+
 TEST(Fastest, IsNoQuestionOfASweepOfOneDevice) {
     EXPECT_TRUE(fastest_devices({"M"}, Json::array()).is_null());
 }

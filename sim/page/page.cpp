@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <tuple>
 
 #include "sim/page/bank_table.hpp"
 #include "sim/page/web_files.hpp"
@@ -90,7 +92,8 @@ std::string counts(const Json& points, const char* key) {
     std::map<std::string, int> seen;
     for (const Json& point : points) {
         if (point["status"] == "ok") {
-            ++seen[cell(point[key])];
+            const std::string name = cell(point[key]);
+            ++seen[name.empty() ? "none" : name];
         }
     }
     std::string text;
@@ -98,6 +101,25 @@ std::string counts(const Json& points, const char* key) {
         text += fmt::format("- {}: {}\n", name, count);
     }
     return text;
+}
+
+// Those that ended well by their throughput, by their time where they multiply nothing; the others
+// behind them.
+std::vector<const Json*> fastest_first(const Json& points) {
+    std::vector<const Json*> sorted;
+    for (const Json& point : points) {
+        sorted.push_back(&point);
+    }
+    const auto key = [](const Json* point) {
+        const auto number = [point](const char* name, double otherwise) {
+            return (*point)[name].is_number() ? (*point)[name].get<double>() : otherwise;
+        };
+        return std::tuple{(*point)["status"] != "ok", -number("tops", 0.0),
+                          number("time_ns", std::numeric_limits<double>::infinity())};
+    };
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [&](const Json* a, const Json* b) { return key(a) < key(b); });
+    return sorted;
 }
 
 // A table of each device's time, the other axes before it.
@@ -150,16 +172,9 @@ std::string to_markdown(const Json& data) {
                     data["of"].get<std::int64_t>(), cell(data["model"]));
     text += "## Bottlenecks\n\n" + counts(points, "bottleneck");
     text += fastest_text(data.value("fastest", Json()));
-    std::vector<const Json*> fastest;
-    for (const Json& point : points) {
-        fastest.push_back(&point);
-    }
-    std::stable_sort(fastest.begin(), fastest.end(), [](const Json* a, const Json* b) {
-        const auto tops = [](const Json* point) {
-            return (*point)["tops"].is_number() ? (*point)["tops"].get<double>() : -1.0;
-        };
-        return tops(a) > tops(b);
-    });
+    const std::vector<const Json*> fastest = fastest_first(points);
+    const bool errors = std::any_of(points.begin(), points.end(),
+                                    [](const Json& point) { return point["error"] != ""; });
     text += fmt::format(
         "\n## Points, fastest first{}\n\n| id | status |",
         fastest.size() > kShown ? fmt::format(" ({} of {})", kShown, fastest.size()) : "");
@@ -169,6 +184,10 @@ std::string to_markdown(const Json& data) {
             text += fmt::format(" {} |", cell(key));
             rule += " --- |";
         }
+    }
+    if (errors) {
+        text += " error |";
+        rule += " --- |";
     }
     text += fmt::format("\n{}\n", rule);
     for (std::size_t i = 0; i < std::min(kShown, fastest.size()); ++i) {
@@ -180,7 +199,7 @@ std::string to_markdown(const Json& data) {
         for (const Json& key : data["results"]) {
             text += fmt::format(" {} |", cell(point[key.get<std::string>()]));
         }
-        text += "\n";
+        text += errors ? fmt::format(" {} |\n", cell(point["error"])) : "\n";
     }
     const auto with_banks = std::find_if(fastest.begin(), fastest.end(), [](const Json* point) {
         return (*point)["status"] == "ok" && point->contains("banks");

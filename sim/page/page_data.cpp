@@ -21,9 +21,9 @@ namespace {
 
 // What a point shows besides its settings; the table's columns.
 constexpr const char* kResults[] = {
-    "device",           "clock_ghz",  "time_ns",    "cycles",         "tops",
-    "macs_per_cycle",   "gb_per_s",   "compute_ns", "stream_ns",      "memory_ns",
-    "speedup_over_soc", "dram_bytes", "bottleneck", "next_bottleneck"};
+    "device",   "clock_ghz",        "time_ns",    "cycles",         "tops",        "macs_per_cycle",
+    "gb_per_s", "compute_ns",       "stream_ns",  "memory_ns",      "bound_bytes", "dram_bytes",
+    "dram_nj",  "speedup_over_soc", "bottleneck", "next_bottleneck"};
 
 // Above this many points a page shows the array of none: it would be mostly that.
 constexpr std::size_t kMostWithArray = 500;
@@ -49,22 +49,38 @@ Json shares(const Json& where) {
         }
         Json& entry = result[component] = Json::object();
         for (const auto& [state, cycles] : states.items()) {
-            entry[state] = rounded(cycles.get<double>() / total);
+            entry[state] = total > 0 ? rounded(cycles.get<double>() / total) : 0.0;
         }
     }
     return result;
 }
 
-Json page_point(const Json& result, bool with_array) {
-    Json point = Json::object();
+// A result's value, by the name the page has for it.
+Json value_of(const Json& result, const std::string& key) {
     const Json& bounds = member(result, "bounds");
     const Json& memory = member(result, "memory");
+    if (key == "bound_bytes") {  // what the memory bound is made of
+        return member(bounds, "dram_bytes");
+    }
+    if (key == "dram_bytes") {  // what the memory moved
+        return memory.contains("bytes_read") ? Json(memory["bytes_read"].get<std::int64_t>() +
+                                                    memory["bytes_written"].get<std::int64_t>())
+                                             : Json();
+    }
+    if (key == "dram_nj") {
+        return member(member(result, "memory_energy"), "total_nj");
+    }
+    const Json* value = &member(result, key.c_str());
+    for (const Json* inner : {&bounds, &memory}) {
+        value = value->is_null() ? &member(*inner, key.c_str()) : value;
+    }
+    return *value;
+}
+
+Json page_point(const Json& result, bool with_array) {
+    Json point = Json::object();
     for (const char* key : kResults) {
-        const Json* value = &member(result, key);
-        for (const Json* inner : {&bounds, &memory}) {
-            value = value->is_null() ? &member(*inner, key) : value;
-        }
-        point[key] = *value;
+        point[key] = value_of(result, key);
     }
     const Json& where = member(result, "where_time_went");
     point["where"] = where.is_object() ? shares(where) : Json::object();
@@ -82,6 +98,23 @@ Json page_point(const Json& result, bool with_array) {
         point["critical"] = critical;
     }
     return point;
+}
+
+// Results that some point has and that say something: an axis is no result, and a throughput of 0
+// everywhere is that of requests, which multiply nothing.
+Json shown_results(const Json& points, const Json& axes) {
+    Json results = Json::array();
+    for (const char* key : kResults) {
+        const bool axis = std::find(axes.begin(), axes.end(), key) != axes.end();
+        const bool told = std::any_of(points.begin(), points.end(), [&](const Json& point) {
+            const Json& value = point[key];
+            return !value.is_null() && value != 0 && value != "";
+        });
+        if (told && !axis) {
+            results.push_back(key);
+        }
+    }
+    return results;
 }
 
 // "gemm M 256, K 192, a int8" of {"gemm": {"M": 256, ...}}.
@@ -114,7 +147,7 @@ Json from_run(const Json& result, const std::string& file) {
             {"model", result["provenance"].value("version", "")},
             {"of", 1},
             {"axes", Json::array()},
-            {"results", kResults},
+            {"results", shown_results(Json::array({point}), Json::array())},
             {"points", Json::array({point})},
             {"provenance", result["provenance"]}};
 }
@@ -139,12 +172,7 @@ Json from_store(const std::string& file, std::int64_t id) {
         }
         points.push_back(std::move(point));
     }
-    Json results = Json::array();
-    for (const char* key : kResults) {  // an axis is no result
-        if (std::find(axes.begin(), axes.end(), key) == axes.end()) {
-            results.push_back(key);
-        }
-    }
+    Json results = shown_results(points, axes);
     Json fastest = fastest_devices(axes, points);
     return {{"title", sweep.name},
             {"model", sweep.model},

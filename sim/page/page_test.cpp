@@ -114,6 +114,40 @@ TEST_F(Page, OfASweepHoldsEveryPointAndLoadsNothing) {
     EXPECT_NE(read(folder_ / "out").find("## DRAM banks of point "), std::string::npos);
 }
 
+// Requests multiply nothing: time orders them, and a throughput of 0 is no column. What could not
+// be run stands behind them, with its reason.
+TEST_F(Page, OfRequestsToAMemoryIsOrderedByTime) {
+    std::ofstream(folder_ / "sweep.yaml")
+        << "scenario: {device: ddr5_5600, workload: {memory_stream: {requests: 1000}}}\n"
+           "axes:\n  - {key: workload.memory_stream.pattern, values: [diagonal, random, "
+           "sequential]}\n";
+    ASSERT_EQ(call("sweep sweep.yaml --quiet"), 0) << read(folder_ / "out");
+    ASSERT_EQ(call("report results.db --md"), 0);
+    const std::string text = read(folder_ / "out");
+    EXPECT_EQ(text.find("tops"), text.npos) << text;
+    const std::size_t sequential = text.find("| 3 | ok | sequential |");
+    const std::size_t random = text.find("| 2 | ok | random |");
+    const std::size_t diagonal = text.find("| 1 | invalid | diagonal |");
+    EXPECT_LT(sequential, random) << text;
+    EXPECT_LT(random, diagonal) << text;
+    ASSERT_NE(diagonal, text.npos) << text;
+    EXPECT_NE(text.find("must be one of", diagonal), text.npos) << text;
+}
+
+// The traffic is what the memory moved; the bound counts what has to move.
+TEST_F(Page, TrafficIsThatOfTheRunAndNotOfItsBound) {
+    ASSERT_EQ(call("run " + kConfigs + "/scenarios/amx_gemm_threads_m.yaml --out ."), 0);
+    const Json result = Json::parse(read(folder_ / "result.json"));
+    const std::int64_t moved = result["memory"]["bytes_read"].get<std::int64_t>() +
+                               result["memory"]["bytes_written"].get<std::int64_t>();
+    const Json point = page_data(folder_ / "result.json", 0)["points"][0];
+    EXPECT_EQ(point["dram_bytes"], moved);
+    EXPECT_EQ(point["bound_bytes"], result["bounds"]["dram_bytes"]);
+    EXPECT_LT(point["bound_bytes"], moved) << "loads the caches did not hold";
+    EXPECT_NEAR(point["dram_bytes"].get<double>() / point["time_ns"].get<double>(),
+                point["gb_per_s"].get<double>(), 1e-6);
+}
+
 // As a browser leaves it when its script has run.
 std::string drawn(const fs::path& folder, const std::string& flags = "") {
     const std::string dump = "cd " + folder.string() +
@@ -214,6 +248,18 @@ TEST_F(Page, OfATracedRunHasATimelineWithKindsToChoose) {
         EXPECT_TRUE(std::regex_search(dom, std::regex("type=\"checkbox\"> core \\(1\\)")));
         EXPECT_TRUE(std::regex_search(dom, std::regex("[0-9,]+ spans in [0-9]+ lanes")));
     }
+}
+
+TEST_F(Page, OfASweepHasNoTimelineAndATextNeitherTimelineNorFigures) {
+    ASSERT_EQ(call("run " + kConfigs + "/programs/single_buffering.yaml --trace t.json --out ."), 0)
+        << read(folder_ / "out");
+    ASSERT_EQ(call("sweep " + kConfigs + "/sweeps/xdna_outstanding_bursts.yaml --quiet"), 0);
+    EXPECT_EQ(call("report results.db --trace t.json"), 2);
+    EXPECT_NE(read(folder_ / "out").find("--trace is of one run, results.db a store of sweeps"),
+              std::string::npos);
+    EXPECT_EQ(call("report . --trace t.json --md"), 2);
+    EXPECT_EQ(call("report . --figures plots --md"), 2);
+    EXPECT_FALSE(fs::exists(folder_ / "plots"));
 }
 
 TEST_F(Page, OfEveryMachineWithDramShowsItsBanks) {

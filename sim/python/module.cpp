@@ -1,9 +1,13 @@
 // Python's way in: scenarios are loaded, changed and run in this process. Results cross as JSON
 // text, the same that `--format json` prints; tilesim/__init__.py makes Python objects of it.
+#include <pthread.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <exception>
+#include <mutex>
 #include <string>
+#include <type_traits>
 
 #include "arch/base/config.hpp"
 #include "arch/npu/npu_config.hpp"
@@ -27,6 +31,45 @@ namespace {
 namespace py = pybind11;
 using workloads::Overrides;
 
+// Ctrl-C, while Python's handler of signals has an exception ready.
+struct Interrupted : std::exception {};
+
+// One kernel of SystemC is in a process. A child has a turn of its own: the thread whose turn it
+// was as the process forked is not in it.
+class Turn {
+  public:
+    Turn() : lock_(*mutex()) {}
+
+  private:
+    static std::mutex*& mutex() {
+        static std::mutex* own = [] {
+            ::pthread_atfork(nullptr, nullptr, [] { mutex() = new std::mutex; });
+            return new std::mutex;
+        }();
+        return own;
+    }
+    std::lock_guard<std::mutex> lock_;
+};
+
+// Other threads of Python go on meanwhile, but for those that want the simulator too.
+template <class Action>
+auto alone(const Action& action) {
+    try {
+        const py::gil_scoped_release released;
+        const Turn turn;
+        return action();
+    } catch (const Interrupted&) {
+        throw py::error_already_set();
+    }
+}
+
+void look_for_signals(arch::base::Femtoseconds /*simulated*/) {
+    const py::gil_scoped_acquire acquired;
+    if (PyErr_CheckSignals() != 0) {
+        throw Interrupted();
+    }
+}
+
 struct Answer {
     std::string result;    // JSON
     std::string deadlock;  // who waits for whom; empty where nobody does
@@ -43,6 +86,18 @@ Answer run(const Scenario& scenario, const std::string& trace, const std::string
     return {to_json(result, true).dump(), result.deadlock ? result.deadlock->text() : ""};
 }
 
+// Loads a scenario whose runs can be interrupted.
+template <class... Arguments>
+auto watched(Scenario (*load)(Arguments...)) {
+    return [load](const std::decay_t<Arguments>&... arguments) {
+        return alone([&] {
+            Scenario scenario = load(arguments...);
+            scenario.watch(look_for_signals);
+            return scenario;
+        });
+    };
+}
+
 PYBIND11_MODULE(_native, module) {
     module.doc() = "The simulator itself; use the package tilesim.";
     module.attr("version") = kVersion;
@@ -57,12 +112,24 @@ PYBIND11_MODULE(_native, module) {
     py::class_<Answer>(module, "Answer")
         .def_readonly("result", &Answer::result)
         .def_readonly("deadlock", &Answer::deadlock);
-    module.def("load", &load_scenario, py::arg("file"), py::arg("overrides"));
-    module.def("parse", &parse_scenario, py::arg("text"), py::arg("file"), py::arg("overrides"));
-    module.def("run", &run, py::arg("scenario"), py::arg("trace"), py::arg("vcd"));
-    module.def("lower",
-               [](const Scenario& scenario) { return session::Session().lowered_text(scenario); });
-    module.def("describe", &description, py::arg("file"), py::arg("overrides"));
+    module.def("load", watched(&load_scenario), py::arg("file"), py::arg("overrides"));
+    module.def("parse", watched(&parse_scenario), py::arg("text"), py::arg("file"),
+               py::arg("overrides"));
+    module.def(
+        "run",
+        [](const Scenario& scenario, const std::string& trace, const std::string& vcd) {
+            return alone([&] { return run(scenario, trace, vcd); });
+        },
+        py::arg("scenario"), py::arg("trace"), py::arg("vcd"));
+    module.def("lower", [](const Scenario& scenario) {
+        return alone([&] { return session::Session().lowered_text(scenario); });
+    });
+    module.def(
+        "describe",
+        [](const std::string& file, const Overrides& overrides) {
+            return alone([&] { return description(file, overrides); });
+        },
+        py::arg("file"), py::arg("overrides"));
     module.def("configs_folder", &workloads::configs_folder);
 }
 

@@ -1,12 +1,16 @@
 """The package against the command line: same results, same errors, no leak."""
 
+import copy
 import gc
 import json
 import os
+import pickle
 import resource
 import subprocess
+import sys
 import tempfile
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 import tilesim
 
@@ -49,6 +53,67 @@ class RunTest(unittest.TestCase):
         with open(GEMV) as file:
             text = file.read()
         self.assertEqual(tilesim.parse(text).run()["cycles"], tilesim.run(GEMV)["cycles"])
+
+    def test_what_is_no_text_or_key_is_a_type_error(self):
+        scenario = tilesim.load(GEMV)
+        for call in (lambda: tilesim.parse(None), lambda: tilesim.parse(b"device: xdna"),
+                     lambda: scenario.set({"run.seed": 1}, 2), lambda: scenario.set("run.seed"),
+                     lambda: scenario.set({"run.seed": None}), lambda: scenario.set({3: 4}),
+                     lambda: scenario.set(3, 4), lambda: tilesim.load(GEMV, [("run.seed", 1)]),
+                     lambda: tilesim.load(None), lambda: tilesim.sweep(scenario, None)):
+            self.assertRaises(TypeError, call)
+
+    def test_a_scenario_is_copied_and_crosses_to_other_processes(self):
+        scenario = tilesim.parse("device: ddr5_5600\nworkload: {memory_stream: {requests: 10}}\n",
+                                 {"workload.memory_stream.requests": 20})
+        for other in (copy.deepcopy(scenario), pickle.loads(pickle.dumps(scenario))):
+            self.assertEqual(other.resolved, scenario.resolved)
+        self.assertEqual(repr(scenario), "<tilesim scenario: scenario.yaml, "
+                                         "workload.memory_stream.requests=20>")
+        result = pickle.loads(pickle.dumps(scenario.run()))
+        self.assertEqual(result["workload"]["memory_stream"]["requests"], 20)
+
+    def test_runs_in_threads_are_those_of_one(self):
+        scenarios = [tilesim.load(file).set("run.functional", False) for file in
+                     (os.path.join(SCENARIOS, "xdna_functional.yaml"), GEMV)] * 2
+        with ThreadPoolExecutor(4) as pool:
+            for scenario, result in zip(scenarios, pool.map(tilesim.Scenario.run, scenarios)):
+                self.assertEqual(result["time_ns"], scenario.run()["time_ns"])
+
+    def test_is_interrupted_and_lets_other_threads_go_on(self):
+        # In a process of its own: the first run is SystemC's, the second is not.
+        script = """
+import os, signal, threading, time, tilesim
+scenario = tilesim.parse("device: ddr5_5600\\nworkload: {memory_stream: {pattern: random, "
+                         "requests: 300000000}}\\n")
+for run in range(2):
+    threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    began = time.monotonic()
+    try:
+        scenario.run()
+    except KeyboardInterrupt:
+        print("interrupted", time.monotonic() - began < 20)
+print(scenario.set("workload.memory_stream.requests", 1).run()["cycles"] > 0)
+"""
+        ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+        self.assertEqual(ran.stdout, "interrupted True\ninterrupted True\nTrue\n", ran.stderr)
+
+    def test_a_process_forked_while_a_run_is_under_way_runs_too(self):
+        script = """
+import os, threading, tilesim
+stream = tilesim.parse("device: ddr5_5600\\nworkload: {memory_stream: {pattern: random}}\\n")
+longer = stream.set("workload.memory_stream.requests", 3000000)
+thread = threading.Thread(target=longer.run)
+thread.start()
+threading.Event().wait(0.5)
+child = os.fork()
+if child == 0:
+    os._exit(0 if stream.set("workload.memory_stream.requests", 9).run()["cycles"] > 0 else 1)
+print(thread.is_alive(), os.waitpid(child, 0)[1])
+"""
+        ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
+                             timeout=60)
+        self.assertEqual(ran.stdout, "True 0\n", ran.stderr)
 
     def test_a_standstill_is_a_result_that_says_who_waits(self):
         result = tilesim.run(DEAD)

@@ -1,10 +1,6 @@
 #include "sim/session/limits.hpp"
 
-#include <fmt/format.h>
-
 #include <chrono>
-
-#include "sim/console.hpp"
 
 namespace tilesim::sim::session {
 
@@ -15,16 +11,9 @@ constexpr std::int64_t kFemtosecondsPerMillisecond = 1'000'000'000'000;
 }  // namespace
 
 arch::systemc::Limits limits_of(const workloads::RunOptions& run) {
-    arch::systemc::Limits limits{
-        run.max_time,
-        std::chrono::milliseconds{run.max_wall_time.count() / kFemtosecondsPerMillisecond}};
-    if (run.show_progress) {
-        limits.progress = [](arch::base::Femtoseconds time) {
-            show_progress(fmt::format("simulated {:.3f} ms", static_cast<double>(time.count()) /
-                                                                 kFemtosecondsPerMillisecond));
-        };
-    }
-    return limits;
+    return {run.max_time,
+            std::chrono::milliseconds{run.max_wall_time.count() / kFemtosecondsPerMillisecond},
+            run.progress};
 }
 
 }  // namespace tilesim::sim::session

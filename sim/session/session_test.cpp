@@ -333,6 +333,22 @@ TEST(Session, AFunctionalRunThatComparesNothingSaysSo) {
                 Not(says));
 }
 
+// Two streams that differ in anything differ in what their results say they are.
+TEST(Session, AStreamsResultSaysWhichRequestsItWasOf) {
+    const auto said = [](const std::string& keys) {
+        return session::run(parse_scenario("device: ddr5_5600\nworkload: {memory_stream: {" + keys +
+                                               "requests: 10}}\n",
+                                           "test", {}))
+            .workload["memory_stream"];
+    };
+    const auto random = said("pattern: random, range: 1 MiB, write_permille: 250, ");
+    EXPECT_EQ(random["pattern"], "random");
+    EXPECT_EQ(random["requests"], 10);
+    EXPECT_EQ(random["range"], "1 MiB");
+    EXPECT_EQ(random["write_permille"], 250);
+    EXPECT_EQ(said("")["pattern"], "sequential");
+}
+
 TEST(Session, AMemoryUnderADeviceIsAMemory) {
     const std::string stream = "device: xdna\nworkload: {memory_stream: {requests: 1}}\n";
     EXPECT_EQ(refusal_of(stream, {{"device.memory", "ddr4_2400"}}), "");

@@ -42,8 +42,7 @@ StreamRequest parse_line(const std::string& line, const std::string& where, std:
 
 }  // namespace
 
-StreamConfig read_stream_config(base::config::Node node) {
-    StreamConfig config;
+StreamConfig read_stream_config(base::config::Node node, StreamConfig config) {
     using Pattern = StreamConfig::Pattern;
     node.optional("pattern", config.pattern,
                   {{"sequential", Pattern::Sequential},

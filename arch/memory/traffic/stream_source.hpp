@@ -29,7 +29,8 @@ struct StreamConfig {
     std::int64_t outstanding = 256;  // requests kept under way
 };
 
-StreamConfig read_stream_config(base::config::Node node);
+// What is not said stays as it is in `config`.
+StreamConfig read_stream_config(base::config::Node node, StreamConfig config = {});
 
 struct StreamRequest {
     std::int64_t address = 0;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "arch/base/config.hpp"
 #include "arch/npu/check/buffer_placement.hpp"
 #include "arch/npu/check/path_checks.hpp"
@@ -52,6 +54,26 @@ ReadyProgram prepare(program::Program program, const NpuConfig& config) {
         next = std::move(ready.program_);
     }
     return {std::move(program), std::move(analysis), std::move(findings)};
+}
+
+std::string left_to_prepare(const program::Program& program) {
+    const auto buffer = std::find_if(
+        program.buffers.begin(), program.buffers.end(),
+        [](const program::Buffer& each) { return each.address == program::kUnplaced; });
+    if (buffer != program.buffers.end()) {
+        return fmt::format("buffer {} has no address", buffer->name);
+    }
+    const auto route = std::find_if(program.routes.begin(), program.routes.end(),
+                                    [](const program::Route& each) { return each.path.empty(); });
+    if (route != program.routes.end()) {
+        return fmt::format("route {} has no path", route->name);
+    }
+    for (const program::Program& next : program.then) {
+        if (const std::string left = left_to_prepare(next); !left.empty()) {
+            return fmt::format("configuration {}: {}", next.name, left);
+        }
+    }
+    return {};
 }
 
 }  // namespace tilesim::arch::npu::check

@@ -41,4 +41,8 @@ class ReadyProgram {
 // errors of `check_transfers`.
 ReadyProgram prepare(program::Program program, const NpuConfig& config);
 
+// The first thing `prepare` has still to do for a program to be run, "route a has no path"; empty
+// where there is none.
+std::string left_to_prepare(const program::Program& program);
+
 }  // namespace tilesim::arch::npu::check

@@ -67,6 +67,18 @@ TEST(ReadyProgram, HasItsBuffersPlacedAndItsRoutesPaths) {
     EXPECT_THAT(ready.findings(), IsEmpty());
 }
 
+TEST(ReadyProgram, HasNothingLeftToPrepare) {
+    program::Program program = transfer(kBufferWords, kBufferWords);
+    program.then = {program};
+    program.then[0].name = "second";
+    EXPECT_THAT(left_to_prepare(program), HasSubstr("has no address"));
+    const program::Program ready = prepare(program, small_device()).program();
+    EXPECT_EQ(left_to_prepare(ready), "");
+    program = ready;
+    program.then[0].routes[0].path.clear();
+    EXPECT_EQ(left_to_prepare(program), "configuration second: route way has no path");
+}
+
 TEST(ReadyProgram, IsRefusedWithAllThatOneCheckFinds) {
     program::Program program = transfer(kBufferWords, kBufferWords);
     program.locks = {{"low", kFrom, 16, 0}, {"high", kTo, 0, 64}};

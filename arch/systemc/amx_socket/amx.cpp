@@ -49,6 +49,13 @@ void Amx::start() {
     socket_->start();
 }
 
+base::Cycles Amx::cycles() const {
+    if (!finished()) {
+        SC_REPORT_ERROR(name(), "has not finished: socket() says what waits for what");
+    }
+    return base::Cycles{socket_->finish_cycle()};
+}
+
 void Amx::trace(sc_core::sc_trace_file* file) const {
     if (!waves_) {
         waves_ = std::make_unique<Waves>(time_line_, blocks_);

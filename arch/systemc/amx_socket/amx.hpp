@@ -35,8 +35,8 @@ class Amx final : public sc_core::sc_module, private TimeLine::Observer {
     // From a process, or before the simulation starts; once.
     void start();
     bool finished() const { return started_ && socket_->finished(); }
-    // From start to the end; valid when finished.
-    base::Cycles cycles() const { return base::Cycles{socket_->finish_cycle()}; }
+    // From start to the end; an error in its name where it has not finished.
+    base::Cycles cycles() const;
     const sc_core::sc_event& finished_event() const { return finished_event_; }
     amx::socket::Socket& socket() { return *socket_; }
     // What each core waits for as waveforms; before the simulation starts.

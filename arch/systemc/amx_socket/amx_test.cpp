@@ -39,6 +39,7 @@ TEST(Amx, TakesAsManyCyclesInAModuleAsWithoutSystemC) {
     TimeLine line("line");
     dram::Dram dram("ddr", line, {});
     Amx amx("amx", dram, {}, programs());
+    EXPECT_THAT(error_of([&] { amx.cycles(); }), testing::StartsWith("amx: has not finished"));
     amx.start();
     sc_core::sc_start();
     ASSERT_TRUE(amx.finished());

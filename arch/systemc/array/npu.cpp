@@ -85,6 +85,13 @@ Npu::Npu(const sc_core::sc_module_name& name, TimeLine& time_line, const npu::Np
 Npu::~Npu() = default;
 
 void Npu::build(memory::port::MemoryPort& to, memory::port::BackingStore* store) {
+    // Words would cross switches for nothing, and the cycles be too few.
+    if (const std::string left = npu::check::left_to_prepare(program_); !left.empty()) {
+        SC_REPORT_ERROR(name(), fmt::format("its program is not ready to run: {}; "
+                                            "npu::check::prepare makes it so",
+                                            left)
+                                    .c_str());
+    }
     const auto dram = static_cast<std::int64_t>(program_.external_buffers.size());
     program_.external_buffers.push_back(whole_dram());
     array_ = std::make_unique<npu::array::Array>(config_, fabric_, program_, to, time_line_.queue(),

@@ -266,6 +266,20 @@ TEST(Npu, WithoutAMemoryIsAnErrorThatNamesIt) {
     EXPECT_THAT(error_of([] { sc_core::sc_start(); }), HasSubstr("npu.memory.socket"));
 }
 
+// Its words would reach the receiver at once, over no switch.
+TEST(Npu, RefusesAProgramThatNobodyHasPrepared) {
+    TimeLine line("line");
+    dram::Dram dram("ddr", line, {});
+    const npu::NpuConfig config = npu::shipped_config("xdna");
+    auto document = base::config::Document::load(std::string{TILESIM_SOURCE_DIR} +
+                                                 "/configs/programs/copy.yaml");
+    auto root = document.root();
+    const npu::program::Program raw = npu::program::read_program(root);
+    EXPECT_THAT(
+        error_of([&] { Npu("npu", dram, config, shipped_fabric("xdna"), raw); }),
+        AllOf(StartsWith("npu: its program is not ready to run: "), HasSubstr("has no path")));
+}
+
 // A driver that writes registers only, on an array with the program of the others loaded.
 struct RegisterWriter {
     explicit RegisterWriter(std::function<void(BlockingInitiator&)> body)

@@ -17,7 +17,17 @@ Stream::Stream(const sc_core::sc_module_name& name, TimeLine& time_line,
       time_line_(time_line),
       window_(memory, base, base::Femtoseconds{0}),
       driver_(config, window_) {
+    if (config.requests < 1 || config.outstanding < 1) {
+        SC_REPORT_ERROR(this->name(), "must have 1 request or more, and 1 or more outstanding");
+    }
     time_line_.observe(*this);
+}
+
+memory::traffic::StreamResult Stream::result() const {
+    if (!finished()) {
+        SC_REPORT_ERROR(name(), "has not finished: there is no result yet");
+    }
+    return driver_.result();
 }
 
 void Stream::start() {

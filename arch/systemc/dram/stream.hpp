@@ -24,7 +24,8 @@ class Stream final : public sc_core::sc_module, private TimeLine::Observer {
     // From a process, or before the simulation starts; once.
     void start();
     bool finished() const { return started_ && driver_.finished(); }
-    memory::traffic::StreamResult result() const { return driver_.result(); }
+    // An error in its name where it has not finished.
+    memory::traffic::StreamResult result() const;
     const sc_core::sc_event& finished_event() const { return finished_event_; }
 
   private:

@@ -1,14 +1,17 @@
 #include "arch/systemc/dram/stream.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "arch/base/temporary_folder_testing.hpp"
+#include "arch/systemc/reports_testing.hpp"
 #include "arch/systemc/vcd_testing.hpp"
 
 namespace tilesim::arch::systemc::dram {
 namespace {
 
 using memory::traffic::StreamConfig;
+using testing::HasSubstr;
 
 // As the command line runs it: the same driver on the same memory.
 base::Femtoseconds alone(const StreamConfig& stream,
@@ -43,6 +46,28 @@ TEST(Stream, TakesAsLongInAModuleAsWithoutSystemC) {
     ASSERT_TRUE(stream.finished());
     EXPECT_EQ(stream.result().requests, 3000);
     EXPECT_EQ(stream.result().time, alone(random_stream()));
+}
+
+TEST(Stream, HasNoResultBeforeItHasFinished) {
+    TimeLine line("line");
+    Dram dram("ddr", line, {});
+    Stream stream("stream", dram, random_stream());
+    EXPECT_THAT(error_of([&] { stream.result(); }), HasSubstr("stream: has not finished"));
+    stream.start();
+    sc_core::sc_start(1, sc_core::SC_NS);
+    EXPECT_THAT(error_of([&] { stream.result(); }), HasSubstr("stream: has not finished"));
+}
+
+TEST(Stream, NeedsARequestAndRoomForIt) {
+    TimeLine line("line");
+    Dram dram("ddr", line, {});
+    StreamConfig none = random_stream(), blocked = random_stream();
+    none.requests = 0;
+    blocked.outstanding = 0;
+    for (const StreamConfig& config : {none, blocked}) {
+        EXPECT_THAT(error_of([&] { Stream("stream", dram, config); }),
+                    HasSubstr("stream: must have 1 request or more"));
+    }
 }
 
 std::int64_t time_not_zero(const Vcd::Changes& changes) {

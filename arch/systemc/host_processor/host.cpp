@@ -38,6 +38,13 @@ void Host::start() {
     loop_.start();
 }
 
+base::Femtoseconds Host::time() const {
+    if (!finished()) {
+        SC_REPORT_ERROR(name(), "has not finished: there is no time yet");
+    }
+    return loop_.finish_time();
+}
+
 void Host::on_stamp(base::Femtoseconds now) {
     if (finished() && !told_) {
         told_ = true;

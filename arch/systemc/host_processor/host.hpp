@@ -23,8 +23,8 @@ class Host final : public sc_core::sc_module, private TimeLine::Observer {
     // From a process, or before the simulation starts; once.
     void start();
     bool finished() const { return started_ && loop_.finished(); }
-    // From start to the end; valid when finished.
-    base::Femtoseconds time() const { return loop_.finish_time(); }
+    // From start to the end; an error in its name where it has not finished.
+    base::Femtoseconds time() const;
     const sc_core::sc_event& finished_event() const { return finished_event_; }
     const base::stats::Group& statistics() const { return root_; }
 

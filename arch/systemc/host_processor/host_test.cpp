@@ -35,6 +35,7 @@ TEST(Host, TakesAsLongInAModuleAsWithoutSystemC) {
     TimeLine line("line");
     dram::Dram dram("ddr", line, {});
     Host host("host", dram, loop());
+    EXPECT_THAT(error_of([&] { host.time(); }), testing::StartsWith("host: has not finished"));
     host.start();
     sc_core::sc_start();
     ASSERT_TRUE(host.finished());

@@ -1,7 +1,7 @@
 // The first screen: the best point, why it is so fast, and what each of its settings is worth.
 "use strict";
 (() => {
-const { byId, axes, short, called, amount, text, value } = Page;
+const { byId, axes, settings, short, called, amount, text, value } = Page;
 
 function ranked(key) {
   return Page.chosen().filter((p) => amount(p, key) !== null)
@@ -29,9 +29,10 @@ function facts(best, all, key) {
 
 // Points that differ from `best` in one setting only.
 function neighbours(best, all, key) {
-  return axes.flatMap((axis) => all
-    .filter((p) => p !== best && axes.every((other) => (value(p, other) === value(best, other)) !== (other === axis)))
-    .map((p) => ({ axis, from: value(best, axis), to: value(p, axis), point: p, worse: worse(best, p, key) })));
+  const said = (point, setting) => setting.map((axis) => value(point, axis)).join(", ");
+  return settings.flatMap((setting) => all
+    .filter((p) => p !== best && settings.every((other) => (said(p, other) === said(best, other)) !== (other === setting)))
+    .map((p) => ({ setting, from: said(best, setting), to: said(p, setting), point: p, worse: worse(best, p, key) })));
 }
 
 function show() {
@@ -49,7 +50,7 @@ function show() {
   }));
   const rows = neighbours(best, all, key).map((change) => {
     const row = document.createElement("tr");
-    Page.cell(row, short(change.axis), "th").scope = "row";
+    Page.cell(row, change.setting.map(short).join(", "), "th").scope = "row";
     Page.cell(row, `${change.from} → ${change.to}`);
     Page.cell(row, text(change.point, key)).className = "number";
     Page.cell(row, change.worse).className = "number";

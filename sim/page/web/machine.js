@@ -3,17 +3,22 @@
 (() => {
 const { byId, draw, good } = Page;
 
-function places(point, unit) {
+// A point's units that have a place in its array: [unit, column, row, share].
+function places(point) {
   return Object.entries(point.busy || {}).flatMap(([name, share]) => {
-    const tile = /tile\((\d+),(\d+)\)\.(\w+)/.exec(name);
-    if (tile && tile[3] === unit) return [[Number(tile[1]), Number(tile[2]), share]];
-    const channel = /channel\((\d+)\)/.exec(name);
-    return channel && unit === "DRAM channel" ? [[Number(channel[1]), 0, share]] : [];
+    const tile = /tile\((\d+),(\d+)\)\.(\w+)/.exec(name), channel = /channel\((\d+)\)/.exec(name);
+    if (tile) return [[tile[3], Number(tile[1]), Number(tile[2]), share]];
+    return channel ? [["DRAM channel", Number(channel[1]), 0, share]] : [];
   });
 }
+// Machines differ in their units: those of the chosen point, the one chosen before where it has it.
+function chooseUnit() {
+  const units = Values.unique(places(Page.pointOf("array-point")).map(([unit]) => unit));
+  Page.options(byId("array-unit"), units, [byId("array-unit").value, "core"].find((unit) => units.includes(unit)));
+  array();
+}
 function array() {
-  const point = Page.pointOf("array-point");
-  const cells = point ? places(point, byId("array-unit").value) : [];
+  const cells = places(Page.pointOf("array-point")).filter(([unit]) => unit === byId("array-unit").value).map(([, ...cell]) => cell);
   const range = (i) => [...Array(Math.max(0, ...cells.map((c) => c[i])) + 1).keys()];
   draw("array", { grid: { top: 60, left: 20, right: 20, bottom: 30, containLabel: true }, tooltip: { formatter: (at) => `column ${at.value[0]}, row ${at.value[1]}: ${(100 * at.value[2]).toFixed(1)} %` },
     xAxis: { type: "category", data: range(0), name: "column", nameLocation: "middle", nameGap: 30 },
@@ -159,7 +164,9 @@ function operatorsOf(point) {
 function operators() {
   const all = operatorsOf(Page.pointOf("operators-point"));
   const sum = (key) => all.reduce((total, entry) => total + entry[key], 0);
-  byId("operators-note").textContent = `${all.length === 1 ? "It takes" : "Together they take"} 1/${(sum("alone") / sum("time")).toPrecision(3)} of the processor's time${all.length === 1 ? "" : ", for each token"}.`;
+  const faster = sum("alone") / sum("time");
+  const share = faster >= 1 ? `1/${faster.toPrecision(3)} of` : times(1 / faster);
+  byId("operators-note").textContent = `${all.length === 1 ? "It takes" : "Together they take"} ${share} the processor's time${all.length === 1 ? "" : ", for each token"}.`;
   timeBars("operators", all.map((entry) => `${entry.name}\n(${entry.where})`),
     [{ name: "where it runs", times: all.map((entry) => entry.time) }, { name: "on the processor alone", times: all.map((entry) => entry.alone) }]);
 }
@@ -266,17 +273,15 @@ function fastest() {
   }
 }
 
-const byThroughput = (list) => [...list].sort((a, b) => (b.tops ?? 0) - (a.tops ?? 0));
-const withArray = byThroughput(good.filter((p) => p.busy));
-const units = Values.unique(withArray.flatMap((p) => Object.keys(p.busy)).map((name) => /channel\(/.test(name) ? "DRAM channel" : name.split(".").pop()));
-byId("array-section").hidden = units.length === 0;
-if (units.length > 0) {
+const withArray = Page.fastestFirst(good.filter((p) => places(p).length > 0));
+byId("array-section").hidden = withArray.length === 0;
+if (withArray.length > 0) {
   Page.options(byId("array-point"), Page.listed(withArray), null);
-  Page.options(byId("array-unit"), units, "core");
-  Page.on(["array-point", "array-unit"], array);
-  Page.soon("array", array);
+  Page.on(["array-point"], chooseUnit);
+  Page.on(["array-unit"], array);
+  Page.soon("array", chooseUnit);
 }
-const withBanks = byThroughput(good.filter((p) => p.banks));
+const withBanks = Page.fastestFirst(good.filter((p) => p.banks));
 byId("banks-section").hidden = withBanks.length === 0;
 if (withBanks.length > 0) {
   Page.options(byId("banks-point"), Page.listed(withBanks), null);
@@ -286,7 +291,7 @@ if (withBanks.length > 0) {
 }
 // A section of its own for points that have what it shows.
 function section(name, has, show) {
-  const having = byThroughput(good.filter(has));
+  const having = Page.fastestFirst(good.filter(has));
   byId(`${name}-section`).hidden = having.length === 0;
   if (having.length === 0) return;
   Page.options(byId(`${name}-point`), Page.listed(having), null);
@@ -296,7 +301,7 @@ function section(name, has, show) {
 section("agents", (p) => p.details && p.details.agents, agents);
 section("operators", (p) => p.details && operatorsOf(p).length > 0, operators);
 section("levels", (p) => p.where.core && "load_l2" in p.where.core, levels);
-const withDetails = byThroughput(good.filter((p) => p.details));
+const withDetails = Page.fastestFirst(good.filter((p) => p.details));
 byId("details-section").hidden = withDetails.length === 0;
 if (withDetails.length > 0) {
   Page.options(byId("details-point"), Page.listed(withDetails), null);

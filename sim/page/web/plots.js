@@ -7,19 +7,19 @@ const drawnOf = (drawn, all) => drawn === all ? "" : `${Values.number(drawn)} of
 
 function roofline() {
   const points = Page.chosen();
-  const known = points.filter((p) => p.dram_bytes > 0 && p.tops > 0 && p.compute_ns > 0);
+  const known = points.filter((p) => p.bound_bytes > 0 && p.tops > 0 && p.compute_ns > 0);
   byId("roofline-note").textContent = known.length === points.length ? "" :
     `${Values.number(points.length - known.length)} of ${Values.number(points.length)} points have no analytical roof and are not drawn.`;
   byId("roofline").hidden = known.length === 0;
   if (known.length === 0) return;
-  const x = (p) => p.tops * p.time_ns * 1e3 / p.dram_bytes;
+  const x = (p) => p.tops * p.time_ns * 1e3 / p.bound_bytes;
   const xs = known.map(x);
   const low = Math.min(...xs) / 2, high = Math.max(...xs) * 2;
   const machine = (p) => `${p.device}${p.clock_ghz ? `, ${Values.number(p.clock_ghz)} GHz` : ""}`;
   const series = [];
   for (const name of Values.unique(known.map(machine))) {
     const mine = known.filter((p) => machine(p) === name);
-    const bandwidth = Math.max(...mine.map((p) => p.memory_ns > 0 ? p.dram_bytes / p.memory_ns : 0));
+    const bandwidth = Math.max(...mine.map((p) => p.memory_ns > 0 ? p.bound_bytes / p.memory_ns : 0));
     const peak = Math.max(...mine.map((p) => p.tops * p.time_ns / p.compute_ns));
     const ridge = peak * 1e3 / bandwidth;
     const start = Math.min(low, ridge / 2);
@@ -147,6 +147,8 @@ function bottleneckMap() {
   const xs = Values.unique(cells.map((p) => p.settings[x])), ys = Values.unique(cells.map((p) => p.settings[y]));
   const cause = (p) => p.status === "ok" ? p.bottleneck : p.status;
   const causes = Values.unique(Page.points.map(cause));
+  const measure = Page.present.includes("tops") ? "tops" : "time_ns";
+  const written = (p) => measure === "tops" ? Values.shown(p.tops) : Page.text(p, measure);
   byId("map-note").textContent = drawnOf(cells.length, Page.points.length);
   draw("map", { grid: { top: 60, left: 20, right: 20, bottom: 30, containLabel: true },
     tooltip: { confine: true, formatter: (at) => tooltip(at.data.point) },
@@ -156,7 +158,7 @@ function bottleneckMap() {
       pieces: causes.map((name, i) => ({ value: i, label: name, color: palette[i % palette.length] })) },
     // All at once: in portions, what is printed or saved early lacks most cells.
     series: [{ type: "heatmap", progressive: 0, itemStyle: { borderColor: Page.dark ? "#000" : "#fff", borderWidth: cells.length > Page.kMostElements ? 0 : 1 },
-      label: { show: xs.length <= 16, color: "#000", formatter: (at) => Values.shown(at.data.point.tops) },
+      label: { show: xs.length <= 16, color: "#000", formatter: (at) => written(at.data.point) },
       data: cells.map((p) => ({ value: [xs.indexOf(p.settings[x]), ys.indexOf(p.settings[y]), causes.indexOf(cause(p))], point: p })) }] });
 }
 

@@ -20,9 +20,12 @@ const measures = {
   gb_per_s: { name: "DRAM bandwidth used", unit: "B/s", factor: 1e9, better: 1 },
   dram_bytes: { name: "DRAM traffic", unit: "B", factor: 1, better: -1 },
   speedup_over_soc: { name: "speed-up over the system on chip", unit: "", factor: 1, better: 1 },
-  energy_nj: { name: "energy", unit: "nJ", factor: 1, better: -1 },
+  dram_nj: { name: "DRAM energy", unit: "J", factor: 1e-9, better: -1 },
 };
-const present = Object.keys(measures).filter((key) => good.some((p) => typeof p[key] === "number"));
+// What is 0 everywhere, as the throughput of requests that multiply nothing, compares nothing.
+const present = Object.keys(measures).filter((key) => good.some((p) => typeof p[key] === "number" && p[key] !== 0));
+// By throughput; where points multiply nothing, by time.
+const fastestFirst = (list) => [...list].sort((a, b) => (b.tops ?? 0) - (a.tops ?? 0) || (a.time_ns ?? Infinity) - (b.time_ns ?? Infinity));
 
 const value = (point, key) => key in point.settings ? point.settings[key] : point[key];
 const short = (key) => key.split(".").pop();
@@ -63,6 +66,8 @@ function axisOf(key, drawn, extra = {}) {
       axisLabel: { formatter: Values.shown }, ...extra },
   };
 }
+// Settings that only change together, as a zip's do, are one of several keys.
+const settings = Values.together(axes, points.map((p) => p.settings));
 const label = (point) => axes.length === 0 ? data.title
   : axes.map((key) => `${short(key)} ${point.settings[key]}`).join(", ");
 const escape = (raw) => { const span = document.createElement("span"); span.textContent = raw; return span.innerHTML; };
@@ -134,7 +139,7 @@ function cell(row, content, tag = "td") {
 const listed = (list) => list.map((p) => [String(p.id), `${p.id}: ${label(p)}`]);
 const pointOf = (id) => points.find((p) => String(p.id) === byId(id).value);
 
-return { data, points, good, axes, results, byId, dark, palette, measures, present, value, short, called, amount, unitOf,
+return { data, points, good, axes, settings, results, byId, dark, palette, measures, present, fastestFirst, value, short, called, amount, unitOf,
   numeric, text, axisOf, label, tooltip, choice, chosen, choose, listeners, charts, kMostElements, draw, zoom, soon, options, named,
   on, cell, listed, pointOf };
 })();

@@ -8,12 +8,13 @@ const factors = {
   s: [1, "s"], ms: [1e-3, "s"], us: [1e-6, "s"], ns: [1e-9, "s"], ps: [1e-12, "s"], fs: [1e-15, "s"],
   B: [1, "B"], kB: [1e3, "B"], MB: [1e6, "B"], GB: [1e9, "B"],
   KiB: [2 ** 10, "B"], MiB: [2 ** 20, "B"], GiB: [2 ** 30, "B"],
+  J: [1, "J"], mJ: [1e-3, "J"], uJ: [1e-6, "J"], nJ: [1e-9, "J"],
   "B/s": [1, "B/s"], "kB/s": [1e3, "B/s"], "MB/s": [1e6, "B/s"], "GB/s": [1e9, "B/s"],
 };
 // Which units a dimension is shown in, smallest first.
 const scales = {
   Hz: ["Hz", "kHz", "MHz", "GHz"], s: ["fs", "ps", "ns", "us", "ms", "s"],
-  B: ["B", "KiB", "MiB", "GiB"], "B/s": ["B/s", "kB/s", "MB/s", "GB/s"],
+  J: ["nJ", "uJ", "mJ", "J"], B: ["B", "KiB", "MiB", "GiB"], "B/s": ["B/s", "kB/s", "MB/s", "GB/s"],
 };
 
 // "800 MHz" is {value: 8e8, unit: "Hz"}; a unit that is not known stands for itself. Null: no number.
@@ -32,6 +33,23 @@ function compare(a, b) {
   return String(a ?? "").localeCompare(String(b ?? ""));
 }
 const unique = (list) => [...new Map(list.map((entry) => [String(entry), entry])).values()].sort(compare);
+
+// Keys by what changes together: one whose value says what another's is, among all rows, goes with
+// it. What never changes is alone.
+function together(keys, rows) {
+  const text = (row, key) => String(row[key]);
+  const varied = keys.map((key) => new Set(rows.map((row) => text(row, key))).size);
+  // As many pairs of values as values of one: that one decides the other.
+  const joined = (i, j) => varied[i] > 1 && varied[j] > 1 &&
+    new Set(rows.map((row) => `${text(row, keys[i])}\n${text(row, keys[j])}`)).size === Math.max(varied[i], varied[j]);
+  const groups = [];
+  keys.forEach((key, i) => {
+    const mine = groups.filter((group) => group.some((j) => joined(i, j)));
+    const rest = groups.filter((group) => !mine.includes(group));
+    groups.splice(0, groups.length, ...rest, [...mine.flat(), i]);
+  });
+  return groups.map((group) => group.sort((a, b) => a - b).map((i) => keys[i])).sort((a, b) => keys.indexOf(a[0]) - keys.indexOf(b[0]));
+}
 
 const digits = new Intl.NumberFormat("en", { maximumSignificantDigits: 5 });
 const whole = new Intl.NumberFormat("en");
@@ -147,6 +165,6 @@ function paretoFront(points, x, y, betterX, betterY) {
   return front;
 }
 
-return { quantity, compare, unique, number, shown, scaleFor, wantsLog, filter, paretoFront };
+return { quantity, compare, unique, together, number, shown, scaleFor, wantsLog, filter, paretoFront };
 })();
 if (typeof module !== "undefined") module.exports = Values;

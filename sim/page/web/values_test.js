@@ -22,6 +22,14 @@ test("quantities keep their unit", () => {
 test("values are in the order of what they amount to", () => {
   assert.deepStrictEqual(Values.unique(["2 GHz", "800 MHz", "1.2 GHz", "2 GHz"]), ["800 MHz", "1.2 GHz", "2 GHz"]);
 });
+test("keys that change together are one setting", () => {
+  const rows = [[64, 64, "64", 1], [96, 96, "64", 1], [112, 112, "112", 1], [128, 128, "64", 1]]
+    .map(([m, n, k, fixed]) => ({ m, n, k, fixed }));
+  assert.deepStrictEqual(Values.together(["m", "n", "k", "fixed"], rows), [["m", "n", "k"], ["fixed"]]);
+  const grid = [1, 2].flatMap((a) => [1, 2, 3].flatMap((b) => [{ a, b, twice: 2 * b }]));
+  assert.deepStrictEqual(Values.together(["a", "b", "twice"], grid), [["a"], ["b", "twice"]]);
+  assert.deepStrictEqual(Values.together(["a", "b"], grid.slice(0, 4)), [["a"], ["b"]]);
+});
 test("numbers are written for people", () => {
   assert.strictEqual(Values.number(487170), "487,170");
   assert.strictEqual(Values.number(487170.25), "487,170");

@@ -42,6 +42,18 @@ def _text(value: Value) -> str:
     return str(value)
 
 
+def _checked(overrides: Mapping[str, Value]) -> Mapping[str, Value]:
+    """Keys to change: texts, each with a value."""
+    if not isinstance(overrides, Mapping):
+        raise TypeError(f"keys to change must be a dict, got {overrides!r}")
+    for key, value in overrides.items():
+        if not isinstance(key, str):
+            raise TypeError(f"a key to change must be a text, got {key!r}")
+        if value is None:
+            raise TypeError(f"{key}: a key needs a value")
+    return overrides
+
+
 def _pairs(overrides: Mapping[str, Value]) -> list[tuple[str, str]]:
     return [(key, _text(value)) for key, value in overrides.items()]
 
@@ -100,12 +112,23 @@ class Scenario:
         else:
             self._native = _native.parse(text, file, _pairs(overrides))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Crosses to other processes, and is copied, as what it was made of."""
+        return Scenario, (self._text, self._file, self._overrides)
+
+    def __repr__(self) -> str:
+        changed = "".join(f", {key}={_text(value)}" for key, value in self._overrides.items())
+        return f"<tilesim scenario: {self._file}{changed}>"
+
     def set(self, key: str | Mapping[str, Value], value: Value | None = None) -> Scenario:
         """The scenario with a key, or several, changed: set("run.seed", 7), set({"a": 1, "b": 2})."""
         if isinstance(key, str):
             if value is None:
                 raise TypeError("set: a key needs a value")
             key = {key: value}
+        elif value is not None:
+            raise TypeError("set: several keys have their values with them")
+        key = _checked(key)
         return Scenario(self._text, self._file, {**self._overrides, **key})
 
     def run(self, *, functional: bool = False, trace: Path = "", vcd: Path = "") -> Result:
@@ -126,13 +149,15 @@ class Scenario:
 
 def load(file: Path, overrides: Mapping[str, Value] | None = None) -> Scenario:
     """Reads a scenario or a design (.mlir)."""
-    return Scenario(None, os.fspath(file), overrides or {})
+    return Scenario(None, os.fspath(file), _checked(overrides or {}))
 
 
 def parse(text: str, overrides: Mapping[str, Value] | None = None,
           name: str = "scenario.yaml") -> Scenario:
     """Reads a scenario from a text. `name`: what errors call it; files it names are beside that."""
-    return Scenario(text, name, overrides or {})
+    if not isinstance(text, str):
+        raise TypeError(f"parse: must be a text, got {text!r}")
+    return Scenario(text, name, _checked(overrides or {}))
 
 
 def run(file: Path, overrides: Mapping[str, Value] | None = None, **options: Any) -> Result:
@@ -142,7 +167,7 @@ def run(file: Path, overrides: Mapping[str, Value] | None = None, **options: Any
 
 def describe(device: Path, overrides: Mapping[str, Value] | None = None) -> str:
     """Every parameter of a device or scenario: value, unit, source."""
-    return _native.describe(os.fspath(device), _pairs(overrides or {}))
+    return _native.describe(os.fspath(device), _pairs(_checked(overrides or {})))
 
 
 def configs() -> str:
@@ -158,11 +183,6 @@ def _run_point(scenario: Scenario, point: dict[str, Value]) -> dict[str, Any]:
     return {**point, **row}
 
 
-def _run_child(text: str | None, file: str, overrides: dict[str, Value],
-               point: dict[str, Value]) -> dict[str, Any]:
-    return _run_point(Scenario(text, file, overrides), point)
-
-
 def sweep(scenario: Scenario, axes: Mapping[str, Sequence[Value]],
           callback: Callable[[dict[str, Any]], object] | None = None,
           jobs: int = 1) -> list[dict[str, Any]]:
@@ -174,6 +194,8 @@ def sweep(scenario: Scenario, axes: Mapping[str, Sequence[Value]],
     ends the sweep. jobs: processes to run in, each of which imports the calling script: what it
     does stands below `if __name__ == "__main__":`.
     """
+    if not isinstance(axes, Mapping):
+        raise TypeError(f"sweep: axes must be a dict of lists, got {axes!r}")
     for key, values in axes.items():
         if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
             raise TypeError(f"sweep: axis '{key}' must be a list of values, got {values!r}")
@@ -181,8 +203,7 @@ def sweep(scenario: Scenario, axes: Mapping[str, Sequence[Value]],
     if jobs == 1:
         return _collect((_run_point(scenario, point) for point in points), callback)
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        futures = [pool.submit(_run_child, scenario._text, scenario._file, scenario._overrides,
-                               point) for point in points]
+        futures = [pool.submit(_run_point, scenario, point) for point in points]
         try:
             return _collect((future.result() for future in futures), callback)
         finally:

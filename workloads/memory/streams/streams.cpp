@@ -9,6 +9,7 @@
 #include "arch/base/quantity.hpp"
 #include "arch/memory/traffic/stream_driver.hpp"
 #include "workloads/attribution.hpp"
+#include "workloads/keys.hpp"
 #include "workloads/paths.hpp"
 
 namespace tilesim::workloads::memory::streams {
@@ -28,7 +29,10 @@ class StreamKind final : public ProblemKind {
                            source.node.child(key(), "generated requests to the memory alone"))};
     }
     Json describe(const Problem& problem) const override {
-        return {{key(), {{"requests", problem.get<StreamConfig>().requests}}}};
+        const auto read = [](const Node& node, StreamConfig& stream) {
+            stream = arch::memory::traffic::read_stream_config(node, stream);
+        };
+        return {{key(), keys_of(problem.get<StreamConfig>(), read)}};
     }
 };
 
