@@ -39,6 +39,12 @@ CREATE TABLE IF NOT EXISTS points (
     wall_s REAL NOT NULL, peak_mib REAL NOT NULL, finished_at TEXT NOT NULL,
     UNIQUE (hash, model));
 )";
+// The ids of points, given before any has ended. Stores of before 2026-11-28 have no such table.
+constexpr const char* kIds = R"(
+CREATE TABLE IF NOT EXISTS ids (
+    id INTEGER PRIMARY KEY, hash TEXT NOT NULL, model TEXT NOT NULL, UNIQUE (hash, model));
+INSERT OR IGNORE INTO ids SELECT id, hash, model FROM points;
+)";
 constexpr int kColumnCount = 12;
 constexpr const char* kColumns =
     "id, hash, model, status, error, scenario, device_settings, base_file, result, wall_s, "
@@ -182,6 +188,11 @@ Store::Store(const std::string& file, Mode mode) : database_(open(file, mode)) {
     if (!schema.step() || schema.text(0) != kSchemaVersion) {
         throw no_store(file);
     }
+    if (mode == Mode::Create && tables("ids") == 0) {
+        Transaction transaction(database_);
+        database_.execute(kIds);
+        transaction.commit();
+    }
 }
 
 std::vector<std::string> Store::models() {
@@ -228,7 +239,14 @@ void Store::register_sweep(const SweepFile& sweep, const std::vector<Point>& poi
             .bind(4, json_of(point.settings))
             .run();
     }
+    number_members();
     transaction.commit();
+}
+
+void Store::number_members() {
+    database_.execute(
+        "INSERT OR IGNORE INTO main.ids (hash, model) SELECT m.hash, s.model FROM main.members m "
+        "JOIN main.sweeps s ON s.id = m.sweep ORDER BY m.sweep, m.ordinal");
 }
 
 std::set<std::string> Store::ended(const std::string& model) {
@@ -252,9 +270,10 @@ void Store::save(const std::vector<StoredPoint>& points) {
     check_place();
     Transaction transaction(database_);
     Statement insert(database_,
-                     "INSERT INTO points (hash, model, status, error, scenario, device_settings, "
-                     "base_file, result, wall_s, peak_mib, finished_at) "
-                     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                     "INSERT INTO points (id, hash, model, status, error, scenario, "
+                     "device_settings, base_file, result, wall_s, peak_mib, finished_at) "
+                     "VALUES ((SELECT id FROM ids WHERE hash = ?1 AND model = ?2), "
+                     "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)");
     for (const StoredPoint& point : points) {
         int column = 0;
         for (const std::string* text :
@@ -347,10 +366,16 @@ std::int64_t Store::merge(const std::string& other) {
         return row.integer(0);
     };
     const std::int64_t before = count();
-    const std::string columns = std::string{kColumns}.substr(4);  // without the id, which is ours
-    database_.execute(fmt::format(
-        "INSERT OR IGNORE INTO main.points ({}) SELECT {} FROM other.points ORDER BY id", columns,
-        columns));
+    // With ids of ours.
+    number_members();
+    database_.execute(
+        "INSERT OR IGNORE INTO main.ids (hash, model) SELECT hash, model FROM other.points "
+        "ORDER BY id");
+    const std::string columns = std::string{kColumns}.substr(4);
+    database_.execute(
+        fmt::format("INSERT OR IGNORE INTO main.points (id, {}) SELECT mine.id, {} FROM "
+                    "other.points JOIN main.ids mine USING (hash, model)",
+                    columns, columns));
     const std::int64_t added = count() - before;
     transaction.commit();
     return added;

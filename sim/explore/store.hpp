@@ -112,6 +112,9 @@ class Store {
     // SQLite goes on in a file that has no name any more: throws IoError where another, or none,
     // is in its place.
     void check_place() const;
+    // Gives ids to points of its sweeps that have none, in the sweeps' order: they do not depend on
+    // which ends first.
+    void number_members();
 
     Database database_;
     struct Place {

@@ -119,10 +119,12 @@ class SweepKill : public testing::Test {
         const StoredSweep sweep = pick_sweep(store, 0);
         EXPECT_EQ(sweep.points, kPoints);
         EXPECT_EQ(sweep.finished, kPoints);
+        const std::vector<StoredPoint> points = store.points(sweep.id);
         std::set<std::string> settings;
-        for (const StoredPoint& point : store.points(sweep.id)) {
+        for (const StoredPoint& point : points) {
             settings.insert(point.settings);
         }
+        EXPECT_TRUE(std::ranges::is_sorted(points, {}, &StoredPoint::id));  // whichever ended first
         EXPECT_EQ(settings.size(), static_cast<std::size_t>(kPoints));
         EXPECT_EQ(finished_as(status), kPoints);
     }
@@ -235,8 +237,8 @@ TEST_F(SweepKill, AnotherModelsResultsAreNotMixedIn) {
     EXPECT_EQ(exit_code(start()), 0);
     Database(store_, Database::Mode::Existing)
         .execute(
-            "UPDATE points SET model = 'older'; UPDATE sweeps SET model = 'older', identity = "
-            "'older'");
+            "UPDATE points SET model = 'older'; UPDATE ids SET model = 'older'; "
+            "UPDATE sweeps SET model = 'older', identity = 'older'");
     EXPECT_EQ(exit_code(start()), 2);
     EXPECT_EQ(exit_code(start({"--new-model"})), 0);
     EXPECT_EQ(exit_code(start()), 0);  // told once
