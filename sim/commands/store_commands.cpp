@@ -136,7 +136,7 @@ void add_store_commands(CLI::App& app, std::optional<int>& exit_code) {
            "store",
            [arguments](const std::vector<std::string>& words) { take_words(*arguments, words); },
            "csv or json, store [csv results.db]")
-        ->expected(0, 2);
+        ->expected(-1);
     out->add_option("--sweep", arguments->sweep, "id, as `sweep --show` lists it [newest]");
     out->add_option("--format", arguments->format, "csv or json")
         ->check(CLI::IsMember({"csv", "json"}));
