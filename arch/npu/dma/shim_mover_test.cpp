@@ -294,19 +294,19 @@ TEST(ShimReader, AnAnswerThatItsStreamHasNoRoomForIsNotWaitedFor) {
     EXPECT_EQ(bench.reader->memory_wait(), kFirstAnswer - kStartOfTask);
 }
 
-// The first's words leave without a gap; the second is asked for as they begin to.
+// Each's words leave without a gap, in whole pieces; the next one is asked for as they begin to.
 TEST(ShimReader, ALongAnswerIsWaitedForFromTheEndOfTheWordsBeforeIt) {
     constexpr std::int64_t kLong = 1024;
-    constexpr Cycles kCrosses{kLong / 8};
+    constexpr std::int64_t kPiece = kLong / 64;  // words between the ends
     ShimConfig config = config_with(1);
     config.burst = base::Bytes{kLong};
-    ReaderBench bench(config);
-    bench.write_descriptor(0, 2 * kLong);
+    ReaderBench bench(config, kPiece - kLatency.count());
+    bench.write_descriptor(0, 3 * kLong);
     bench.push_at(0_cyc);
-    bench.take(2 * kLong);
+    bench.take(3 * kLong);
     bench.run();
-    const Cycles trip = kRequest + kMemory + kResponse + kCrosses;
-    EXPECT_EQ(bench.reader->memory_wait(), kTranslation + trip + trip - Cycles{kLong / 4});
+    const Cycles trip = kRequest + kMemory + kResponse + Cycles{kLong / 8};
+    EXPECT_EQ(bench.reader->memory_wait(), kTranslation + trip + (trip - Cycles{kLong / 4}) * 2);
 }
 
 TEST(ShimReader, ADescriptorMayAskForShorterBursts) {
