@@ -60,6 +60,18 @@ TEST(PageTranslation, WhoComesFirstIsServedFirstWhoeverIsKnownOfFirst) {
     EXPECT_EQ(at(5, 3'999_ns - kWalk, 95_ns), 4'000_ns + kWalk * 3);
 }
 
+TEST(PageTranslation, NoWalkHasRoomBetweenTwoThatOneHasJoined) {
+    PageTranslation pages = table(512);
+    const auto at = [&pages](std::int64_t page, base::Femtoseconds from) {
+        return pages.known(page * kPageBytes, from, 90_ns);
+    };
+    at(0, 4'000_ns);
+    at(1, 4'050_ns);
+    EXPECT_EQ(at(2, 4'020_ns), 4'020_ns + kWalk);  // too little is left on both sides of it
+    EXPECT_EQ(at(3, 4'040_ns), 4'050_ns + kWalk * 2);
+    EXPECT_EQ(at(4, 4'010_ns), 4'050_ns + kWalk * 3);
+}
+
 TEST(PageTranslation, APageThatAnotherHasDisplacedIsWalkedToAgain) {
     PageTranslation pages = table(1);
     known(pages, 0, 100_ns);

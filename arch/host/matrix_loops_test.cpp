@@ -75,6 +75,10 @@ TEST(MatrixLoops, ThreadsOfACoreShareItsPortsAndFillEachOthersWaits) {
     EXPECT_DOUBLE_EQ(product_ns(threaded(4 * kSlow), MatrixLoop::Rows, 6, 16, 64), 2 * arithmetic);
     // One more row is another round.
     EXPECT_DOUBLE_EQ(product_ns(threaded(4 * kSlow), MatrixLoop::Rows, 7, 16, 64), 4 * arithmetic);
+    // Or the port of the L2, where that is slower: a word a multiply-add.
+    HostConfig narrow = threaded(4 * kSlow);
+    narrow.l2_bandwidth = base::BytesPerCycle{1};
+    EXPECT_DOUBLE_EQ(product_ns(narrow, MatrixLoop::Rows, 6, 16, 64), 2 * row * kWord * kCycle);
 }
 
 TEST(MatrixLoops, ThreadsOfACoreShareItsL1) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 
 namespace tilesim::arch::host {
@@ -14,6 +15,7 @@ struct FixedMemory final : memory::port::MemoryPort {
     static constexpr base::Femtoseconds kLatency = 70_ns;
     std::vector<memory::port::MemoryRequest> all;
     std::deque<memory::port::MemoryRequest> waiting;
+    bool backwards = false;  // the last that waits is answered first
 
     void submit(const memory::port::MemoryRequest& request) override {
         all.push_back(request);
@@ -25,6 +27,9 @@ struct FixedMemory final : memory::port::MemoryPort {
     base::Hertz clock() const override { return base::Hertz{1'000'000'000}; }
     void answer_all() {
         while (!waiting.empty()) {
+            if (backwards) {
+                std::rotate(waiting.begin(), waiting.end() - 1, waiting.end());
+            }
             const memory::port::MemoryRequest request = waiting.front();
             waiting.pop_front();
             request.client->on_memory_complete(request.tag, request.arrival + kLatency);
@@ -88,6 +93,29 @@ TEST(MemoryLoop, FetchesWhatItWritesAndWritesItBack) {
     EXPECT_FALSE(memory.all[2].write);
     EXPECT_EQ(memory.all[3].address, 2 * 64);
     EXPECT_TRUE(memory.all[3].write);
+}
+
+// Two that are read and two that are written, which lie behind them.
+TEST(MemoryLoop, ReadsAndWritesTakeTurns) {
+    FixedMemory memory;
+    MemoryLoopConfig both = loop();
+    both.read = both.write = base::Bytes{2 * 64};
+    both.fills = 4;
+    time_of(both, memory);
+    ASSERT_EQ(memory.all.size(), 6U);
+    const std::vector<std::int64_t> lines{0, 2, 1, 3, 2, 3};
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        EXPECT_EQ(memory.all[i].address, lines[i] * 64);
+        EXPECT_EQ(memory.all[i].write, i >= 4);
+    }
+}
+
+// The first of three under way is answered last: all of them are done with then.
+TEST(MemoryLoop, LinesThatCameAheadOfTheirTurnAreDoneWithTheOneBeforeThem) {
+    FixedMemory memory;
+    memory.backwards = true;
+    EXPECT_EQ(time_of(loop(), memory), 5 * (11_ns + 70_ns));
+    EXPECT_EQ(memory.all.size(), 13U);
 }
 
 }  // namespace

@@ -29,6 +29,18 @@ TEST(AllBankTiming, EvenAndOddBanksHaveRowsOfTheirOwn) {
     EXPECT_EQ(odd_first.earliest(AllBankCommand::Mac), kStart + 31);  // of all: the later
 }
 
+TEST(AllBankTiming, CommandsToRowsMoveNoData) {
+    AllBankTiming banks(prime_memory(), prime_pim(), 1);
+    banks.begin(kStart);
+    banks.issue(AllBankCommand::Activate, 7, kStart);
+    EXPECT_EQ(banks.data_end(), 0);
+    const std::int64_t mac = banks.earliest(AllBankCommand::Mac);
+    banks.issue(AllBankCommand::Mac, 7, mac);
+    const std::int64_t read = banks.data_end();
+    banks.issue(AllBankCommand::Precharge, memory::device::kNoRow, mac + 500);
+    EXPECT_EQ(banks.data_end(), read);
+}
+
 TEST(AllBankTiming, ARowThatIsDoneWithClosesInTimeBeforeTheOthersCommand) {
     AllBankTiming banks(prime_memory(), prime_pim(), 2);
     banks.begin(kStart);

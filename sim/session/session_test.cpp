@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "sim/scenario.hpp"
@@ -347,6 +350,27 @@ TEST(Session, AStreamsResultSaysWhichRequestsItWasOf) {
     EXPECT_EQ(random["range"], "1 MiB");
     EXPECT_EQ(random["write_permille"], 250);
     EXPECT_EQ(said("")["pattern"], "sequential");
+}
+
+// A streamed call's C crosses the core's own ports, whose width is the streams'.
+TEST(Session, ACallFeelsTheStreamsThatCarryItsC) {
+    const auto widths = [](const std::string& device, const std::string& shape) {
+        const std::string scenario = fmt::format(
+            "device: {}\nworkload: {{core_kernel: {{{}, a: int16, b: int16, c: int16}}}}\n", device,
+            shape);
+        std::set<std::int64_t> cycles;
+        bool named = false;
+        for (const char* const width : {"4 B/cycle", "8 B/cycle"}) {
+            const workloads::RunResult result = session::run(
+                parse_scenario(scenario, "test", {{"device.npu.stream.width", width}}));
+            cycles.insert(result.cycles);
+            named = named || std::count(result.not_exercised.begin(), result.not_exercised.end(),
+                                        "npu.stream.width") > 0;
+        }
+        return std::pair{cycles.size(), named};
+    };
+    EXPECT_EQ(widths("vck190", "m: 16, k: 64, n: 4"), std::pair(std::size_t{2}, false));
+    EXPECT_EQ(widths("xdna", "m: 64, k: 64, n: 64"), std::pair(std::size_t{1}, true));
 }
 
 TEST(Session, AMemoryUnderADeviceIsAMemory) {

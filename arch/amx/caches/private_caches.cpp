@@ -289,7 +289,6 @@ void PrivateCaches::skip(std::int64_t cycles, const CacheCounters& counted) {
 void PrivateCaches::warm(Line line, Level level, bool dirty) {
     if (level <= Level::L2) {
         install_l2(line, dirty, 0);
-        half_free_ = {};
         quarter_free_ = {};
         superqueue_.forget_victims();
     }

@@ -309,7 +309,7 @@ void Core::prepare_others(EntryId id) {
                                                         : config_.tiles.release)
                       .count();
         configured_at_ = now_ + latency;
-        window_.reset_tiles(configured_at_);
+        window_.reset_tiles();
     } else if (opcode == program::Opcode::Pause) {
         configured_at_ = now_ + entry.instruction->immediate;
     }

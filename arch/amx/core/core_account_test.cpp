@@ -54,6 +54,13 @@ TEST(CoreAccount, WhileItBringsInBTmulIsBusy) {
     EXPECT_EQ(states(text, config), (States{{CoreState::Configure, 199},
                                             {CoreState::Ports, 1},
                                             {CoreState::Multiply, 16 + 1}}));
+    // Of a shorter sum B has fewer rows.
+    const std::string shorter =
+        "config 0 3x64 3x64 3x64 3x64 3x44 3x44 11x64 11x64\nldtilecfg 0\n" + kDot +
+        "tdpbssd tmm1, tmm5, tmm7\n";
+    EXPECT_EQ(states(shorter, config), (States{{CoreState::Configure, 199},
+                                               {CoreState::Ports, 1},
+                                               {CoreState::Multiply, 11 + 1}}));
 }
 
 TEST(CoreAccount, ATdpWaitsForATileOfTheL1) {

@@ -185,6 +185,18 @@ TEST(LoadUnit, ALoadThatMissedIsReplayedButATileTakesItsRowsAsTheyCome) {
     }
 }
 
+// The first row comes from the L2 in cycle 18; the last, of the L1, is read in 16.
+TEST(LoadUnit, ATileIsThereWithItsLastLineThoughAnotherComesAfterThatWasRead) {
+    AmxConfig config = load_unit_sample();
+    config.access.load_lines = 1;
+    LoadBench bench("tileloadd tmm0, [0x100000], 64\n", config);
+    for (caches::Line row = 1; row < 16; ++row) {
+        bench.caches.warm(caches::line_at(kCold) + row, caches::Level::L1, false);
+    }
+    bench.run(40);
+    EXPECT_EQ(bench.result(0), 16 + 5 + 31);
+}
+
 TEST(LoadUnit, ALoadWaitsForItsPageAndYoungerOnesGoOn) {
     AmxConfig config = load_unit_sample();
     config.pages.second_latency = base::Cycles{7};
@@ -290,6 +302,19 @@ TEST(LoadUnit, PrefetchesEndWhereTheirHintSays) {
     bench.run(1 + 17 + 13);
     for (caches::Line line = 0; line < 4; ++line) {
         EXPECT_EQ(bench.caches.contains_l1(caches::line_at(kCold) + line), line < 2);
+    }
+}
+
+TEST(LoadUnit, APrefetchForAStoreTakesItsLineFromTheOthers) {
+    using Kind = caches::UncoreRequest::Kind;
+    for (const bool store : {false, true}) {
+        LoadBench bench(store ? "prefetchw [0x200000]\n" : "prefetcht0 [0x200000]\n");
+        bench.run(1 + 17);
+        ASSERT_EQ(bench.caches.outbox().size(), 1U);
+        EXPECT_EQ(bench.caches.outbox()[0].kind, store ? Kind::Own : Kind::Read);
+        bench.caches.deliver(bench.caches.outbox()[0].line, 40);
+        bench.run(60);
+        EXPECT_TRUE(bench.caches.contains_l1(caches::line_at(0x200000)));
     }
 }
 

@@ -218,10 +218,10 @@ void Scoreboard::retire() {
     free_tiles_ += entry.frees_tile ? 1 : 0;
 }
 
-void Scoreboard::reset_tiles(std::int64_t cycle) {
+void Scoreboard::reset_tiles() {
     for (std::size_t tile = 0; tile < program::kTiles; ++tile) {
         free_tiles_ += registers_[tile].in_pool ? 1 : 0;
-        registers_[tile] = Register{.ready_at = cycle};
+        registers_[tile] = {};
     }
     last_b_ = -1;
 }

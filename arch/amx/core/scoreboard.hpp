@@ -103,8 +103,9 @@ class Scoreboard {
     void retire();
     // It goes on in a unit of its own at `cycle`.
     void wake(EntryId id, std::int64_t cycle) { schedule(id, cycle); }
-    // LDTILECFG and TILERELEASE: every tile is zero from `cycle` on and stands in no register.
-    void reset_tiles(std::int64_t cycle);
+    // LDTILECFG and TILERELEASE, behind which nothing enters for a while: every tile is zero and
+    // stands in no register.
+    void reset_tiles();
     // Cycle `now` begins; nothing was due in those since the last.
     void begin(std::int64_t now) { now_ = now - 1; }
     // Takes what is due at `now`, each unit's in an order of its own: a list by `next_in_slot`.

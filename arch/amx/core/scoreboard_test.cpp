@@ -191,9 +191,9 @@ TEST(Scoreboard, ATileIsFreeWhenTheNextWriterOfItsNameRetires) {
 TEST(Scoreboard, LdtilecfgGivesEveryTileBack) {
     Window parts("tileloadd tmm0, [0x1000], 64\ntdpbssd tmm1, tmm0, tmm0\n", sample());
     parts.enter(0);
-    parts.window.reset_tiles(31);
+    parts.window.reset_tiles();
     const EntryId dot = parts.enter(5);
-    EXPECT_EQ(parts.window.at(dot).pending, 0);  // nobody to wait for but the configuration
+    EXPECT_EQ(parts.window.at(dot).pending, 0);  // nobody to wait for
     EXPECT_EQ(parts.window.at(dot).operands_at, 5 + 1);
 }
 
@@ -204,7 +204,7 @@ TEST(Scoreboard, LdtilecfgFreesTheTilesOfThePool) {
     parts.enter(0);
     const program::Instruction& next = *parts.stream.current().instruction;
     EXPECT_EQ(parts.window.blocked(next, 1), Blocked::Tiles);
-    parts.window.reset_tiles(31);
+    parts.window.reset_tiles();
     EXPECT_EQ(parts.window.blocked(next, 1), Blocked::No);
 }
 
@@ -294,7 +294,7 @@ TEST(Scoreboard, AProductKeepsTheBOfTheOneBeforeUntilItsTileIsWritten) {
 TEST(Scoreboard, AfterLdtilecfgAProductBringsItsB) {
     Window parts("tdpbssd tmm0, tmm4, tmm6\ntdpbssd tmm0, tmm4, tmm6\n", sample());
     parts.enter(0);
-    parts.window.reset_tiles(9);
+    parts.window.reset_tiles();
     EXPECT_FALSE(parts.window.at(parts.enter(10)).keeps_b);
 }
 

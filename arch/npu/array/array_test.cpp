@@ -21,11 +21,13 @@ constexpr program::TileCoordinate kMemory{0, 1};
 constexpr std::int64_t kWords = 16;
 
 // DRAM "in" -> shim -> memory tile -> shim -> DRAM "out"; one buffer, guarded by two locks.
-program::Program copy_program(std::int64_t free_buffers) {
+program::Program copy_program(std::int64_t free_buffers, std::int64_t column = 0) {
+    const program::TileCoordinate shim{column, kShim.row};
+    const program::TileCoordinate memory{column, kMemory.row};
     program::Program program;
     program.external_buffers = {{"in", 0, 4096}, {"out", 8192, 4096}};
-    program.buffers = {{"buffer", kMemory, 0, kWords * 4}};
-    program.locks = {{"free", kMemory, 0, free_buffers}, {"full", kMemory, 1, 0}};
+    program.buffers = {{"buffer", memory, 0, kWords * 4}};
+    program.locks = {{"free", memory, 0, free_buffers}, {"full", memory, 1, 0}};
     program::BufferDescriptor in;
     in.id = 0;
     in.length = kWords;
@@ -35,18 +37,18 @@ program::Program copy_program(std::int64_t free_buffers) {
     out.id = 1;
     out.acquire = program::LockAction{1, -1};
     out.release = program::LockAction{0, 1};
-    program.dmas = {{kMemory,
+    program.dmas = {{memory,
                      {in, out},
                      {{program::Direction::S2MM, 0, {0, 1, false}},
                       {program::Direction::MM2S, 0, {1, 1, false}}}}};
     program::Route up;
     up.name = "up";
-    up.source = {kShim, program::Direction::MM2S, 0};
-    up.destinations = {{kMemory, program::Direction::S2MM, 0}};
+    up.source = {shim, program::Direction::MM2S, 0};
+    up.destinations = {{memory, program::Direction::S2MM, 0}};
     program::Route down;
     down.name = "down";
-    down.source = {kMemory, program::Direction::MM2S, 0};
-    down.destinations = {{kShim, program::Direction::S2MM, 0}};
+    down.source = {memory, program::Direction::MM2S, 0};
+    down.destinations = {{shim, program::Direction::S2MM, 0}};
     program.routes = {up, down};
     program::BufferDescriptor read;
     read.id = 0;
@@ -55,9 +57,9 @@ program::Program copy_program(std::int64_t free_buffers) {
     program::BufferDescriptor write = read;
     write.id = 1;
     write.buffer = 1;
-    program.sequence = {program::WriteDescriptor{kShim, read},
+    program.sequence = {program::WriteDescriptor{shim, read},
                         program::PushTask{up.source, {0, 1, false}},
-                        program::WriteDescriptor{kShim, write},
+                        program::WriteDescriptor{shim, write},
                         program::PushTask{down.destinations[0], {1, 1, true}},
                         program::WaitToken{down.destinations[0]}};
     return program;
@@ -344,14 +346,15 @@ TEST(Array, IsInALivelockWhenOnlyCoresThatGiveNothingMove) {
     EXPECT_FALSE(livelocked(false, false));  // it has finished
 }
 
+struct Listener final : base::ProbeListener {
+    void begin(std::string_view component, std::string_view, base::Femtoseconds) override {
+        components.emplace(component);
+    }
+    void end(std::string_view, std::string_view, base::Femtoseconds) override {}
+    std::multiset<std::string> components;
+};
+
 TEST(Array, ItsPartsTellAListenerWhatTheyDo) {
-    struct Listener final : base::ProbeListener {
-        void begin(std::string_view component, std::string_view, base::Femtoseconds) override {
-            components.emplace(component);
-        }
-        void end(std::string_view, std::string_view, base::Femtoseconds) override {}
-        std::set<std::string> components;
-    };
     program::Program program = copy_program(1);
     program.cores = {{{0, 2}, {}, {}}};
     System system(program);
@@ -363,6 +366,61 @@ TEST(Array, ItsPartsTellAListenerWhatTheyDo) {
                              "npu.tile(0,1).lock1.given", "npu.tile(0,2).core"}) {
         EXPECT_TRUE(listener.components.contains(part)) << part;
     }
+}
+
+TEST(Array, AShimHasThePortOfItsColumn) {
+    System system(copy_program(1, 2));
+    Listener listener;
+    system.array->connect(&listener);
+    system.run();
+    EXPECT_TRUE(system.array->finished());
+    EXPECT_EQ(listener.components.count("fabric.port(2).reads"), 1U);
+    EXPECT_EQ(listener.components.count("fabric.port(0).reads"), 0U);
+}
+
+// It leaves the memory tile's switch by two ports, which share an arbiter.
+TEST(Array, APacketHoldsAnArbiterOnceWhereverItLeaves) {
+    program::Program program = copy_program(1);
+    program.buffers.push_back({"aside", kMemory, 1024, kWords * 4});
+    program::BufferDescriptor aside;
+    aside.id = 24;  // of those for odd channels
+    aside.buffer = 1;
+    aside.length = kWords;
+    program.dmas[0].descriptors.push_back(aside);
+    program.dmas[0].starts.push_back({program::Direction::S2MM, 1, {24, 1, false}});
+    program.routes[0].packet_id = 1;
+    program.routes[0].destinations.push_back({kMemory, program::Direction::S2MM, 1});
+    std::get<program::WriteDescriptor>(program.sequence[0]).descriptor.packet = program::Packet{1};
+    System system(program);
+    system.run();
+    EXPECT_TRUE(system.array->finished());
+    EXPECT_EQ(system.array->words_written(), kWords);
+}
+
+// The sequence ends with its last push, the shim's channels later.
+TEST(Array, HasFinishedWhenItsShimsHave) {
+    program::Program program = copy_program(1);
+    program.sequence.pop_back();
+    System system(program);
+    system.run();
+    EXPECT_TRUE(system.array->finished());
+    EXPECT_EQ(system.array->words_written(), kWords);
+}
+
+TEST(Array, TellsOfALockOnceACycle) {
+    struct Nobody final : tile::LockClient {
+        void on_lock_granted(base::Cycles) override {}
+    };
+    System system(copy_program(3));
+    Listener listener;
+    system.array->connect(&listener);
+    Nobody client;
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_TRUE(system.array->acquire_lock({0, -1}, client));
+    }
+    EXPECT_EQ(listener.components.count("npu.tile(0,1).lock0.taken"), 1U);
+    system.run();  // in which the memory tile takes it, later
+    EXPECT_EQ(listener.components.count("npu.tile(0,1).lock0.taken"), 2U);
 }
 
 // A channel of the memory tile waits for a lock when the run ends, and is reset after that.

@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "arch/base/probe_testing.hpp"
 #include "arch/npu/core/core_testing.hpp"
 
 namespace tilesim::arch::npu::core {
@@ -91,6 +92,26 @@ TEST(CoreTile, TellsWhatTraceUnitsSee) {
                 ElementsAre(Pair(0, "acquire"), Pair(kToStall, "lock"), Pair(called, "event_0"),
                             Pair(called + kWork, "event_1"), Pair(called + kWork, "release"),
                             Pair(called + kWork + kToStall, "lock")));
+}
+
+// A cycle, and as long as the lock is not granted.
+TEST(CoreTile, TellsHowLongALockHasHeldItUp) {
+    constexpr std::int64_t kGrant = 41;
+    constexpr std::int64_t kToStall = 3;
+    Bench b(round_of_work());
+    base::ProbeRecorder recorder(b.time.scheduler.clock());
+    b.core->connect(&recorder);
+    b.release(kGrant, kFull);
+    b.run();
+    const std::int64_t released = kGrant + kWake + kCall + kWork;
+    std::vector<std::pair<std::int64_t, std::int64_t>> stalls;
+    for (const auto& activity : recorder.activities()) {
+        if (activity.name == "lock") {
+            stalls.emplace_back(activity.begin, activity.end);
+        }
+    }
+    EXPECT_THAT(stalls, ElementsAre(Pair(kToStall, kToStall + kGrant + 1),
+                                    Pair(released + kToStall, released + kToStall + 1)));
 }
 
 TEST(CoreTile, NothingHappensBeforeItIsEnabled) {

@@ -164,6 +164,18 @@ TEST(KernelTiming, TheMoreBlocksTheMoreLoadsMeet) {
               KernelTiming(config).cycles(mmuls(3 * 2, 2 * 5)).total().count() + kSteps * 6 * 5);
 }
 
+// B's column is loaded for each block of six rows, three times a sub-tile; A's rows once each.
+TEST(KernelTiming, WhereBIsLoadedLessOftenItsLoadsMeet) {
+    KernelConfig config = sample();
+    config.modes[0].block_rows = 6;
+    const auto conflicts = [&](std::int64_t rows) {
+        return KernelTiming(config).cycles(mmuls(rows, 1), {0, 2000, 100'000}).conflicts.count();
+    };
+    EXPECT_EQ(conflicts(2), kSteps * 2);  // A's
+    EXPECT_EQ(conflicts(6), kSteps * 3);
+    EXPECT_EQ(conflicts(12), kSteps * 2 * 3);
+}
+
 TEST(KernelTiming, ZeroStoresAVectorACycle) {
     program::Kernel zero = kernel(3, 0, 7);
     zero.kind = program::KernelKind::Zero;

@@ -182,6 +182,9 @@ TEST(StreamKernelTiming, SpilledSumsGoThroughTheStoreSlotAndShareTheLoadSlotsWit
     // Four times six loads and B's four; what is put aside needs none.
     EXPECT_EQ(StreamKernelTiming(c, kStream).cycles(kernel(16, 64, 8)).spill.count(),
               16 * (28 - 16));
+    c.load_width = base::BytesPerCycle{32};  // two, the second half empty
+    EXPECT_EQ(StreamKernelTiming(c, kStream).cycles(kernel(16, 64, 8)).spill.count(),
+              16 * ((4 + 4 + 4) - 3 * 2));
 }
 
 TEST(StreamKernelTiming, MoreAccumulatorsEndTheSpilling) {

@@ -80,6 +80,8 @@ TEST(VectorKernelTiming, QuantisedWeightsAreUnpackedConvertedAndScaled) {
     EXPECT_EQ(total(config, kernel), 3 * 3 + kFillDrain + kReduction);
     kernel.scale_block = 32;
     EXPECT_EQ(total(config, kernel), 3 * 4 + kFillDrain + kReduction);
+    kernel.a = DataType::Int32;  // converted to the width of what they are multiplied by
+    EXPECT_EQ(total(config, kernel), 3 * 4 + kFillDrain + kReduction);
 }
 
 TEST(VectorKernelTiming, ElementsTakeTheirLoadsStoresOrInstructions) {
@@ -100,6 +102,15 @@ TEST(VectorKernelTiming, ElementsTakeTheirLoadsStoresOrInstructions) {
     EXPECT_EQ(total(config, vector(Gelu, 1, 12)), 3 * 9 + kFillDrain);
     EXPECT_EQ(total(config, vector(Rope, 1, 12)), 3 * 4 + kFillDrain);
     EXPECT_EQ(total(config, vector(Dequantise, 1, 12)), 3 * 3 + kFillDrain);
+}
+
+TEST(VectorKernelTiming, TwoOperandsAreLoadedForOneResult) {
+    using enum program::VectorOperation;
+    KernelConfig config = sample();
+    config.store_width = base::BytesPerCycle{64};
+    config.load_width = base::BytesPerCycle{3};  // 8 B an operand, three loads; 16 B six
+    EXPECT_EQ(total(config, vector(Copy, 1, 12)), 3 * 2 + kFillDrain);
+    EXPECT_EQ(total(config, vector(Add, 1, 12)), 3 * 3 + kFillDrain);
 }
 
 TEST(VectorKernelTiming, IterationsThatDoNotOverlapTakeALoadAnInstructionAndAStoreEach) {
@@ -144,6 +155,9 @@ TEST(VectorKernelTiming, WeightsOfANormalisationTakeAnInstructionAndTheirLoads) 
     // The second pass: one instruction, 8 B of loads in two slots.
     EXPECT_EQ(total(config, vector(program::VectorOperation::UnweightedRmsNorm, 2, 12)),
               2 * (3 * 3 + 3 * 1 + 2 * kFillDrain + kReduction + kReciprocal));
+    config.load_width = base::BytesPerCycle{64};  // two instructions bind
+    EXPECT_EQ(total(config, vector(program::VectorOperation::RmsNorm, 2, 12)),
+              2 * (3 * 3 + 3 * 2 + 2 * kFillDrain + kReduction + kReciprocal));
 }
 
 TEST(VectorKernelTiming, ALayerIsNormalisedByTwoSums) {
@@ -161,6 +175,10 @@ TEST(VectorKernelTiming, SoftmaxPassesARowThreeTimes) {
     const std::int64_t row = 3 * 3 + 3 * 4 + 3 * 2 + 3 * kFillDrain + 2 * kReduction + kReciprocal;
     EXPECT_EQ(total(sample(), vector(program::VectorOperation::Softmax, 1, 12)), row);
     EXPECT_EQ(total(sample(), vector(program::VectorOperation::Softmax, 5, 12)), 5 * row);
+    KernelConfig config = sample();
+    config.vector_interval = base::Cycles{5};  // exponentials wait for their sum, too
+    EXPECT_EQ(total(config, vector(program::VectorOperation::Softmax, 1, 12)),
+              row + 3 * (5 - 3) + 3 * (5 - 4));
 }
 
 TEST(VectorKernelTiming, SaysWhatItCannotRun) {

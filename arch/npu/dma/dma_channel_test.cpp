@@ -241,16 +241,34 @@ TEST(DmaChannel, EverySecondExecutionUsesTheOtherBufferAndItsLocks) {
     program::BufferDescriptor descriptor;
     descriptor.length = kWords;
     descriptor.buffer = 5;
+    descriptor.offset = 64;
     descriptor.acquire = program::LockAction{0, -1};
-    descriptor.alternate = program::Alternate{7, 0, program::LockAction{1, -1}, {}};
+    descriptor.release = program::LockAction{1, 1};
+    descriptor.alternate =
+        program::Alternate{7, 192, program::LockAction{1, -2}, program::LockAction{0, 4}};
     bench.table.write(descriptor);
     bench.locks.release({0, 2}, 0_cyc);
     bench.push_at(0_cyc, {.descriptor = 0, .repeat = 3});
     bench.at(101_cyc, [&] { bench.locks.release({1, 1}, 101_cyc); });
     bench.run();
     EXPECT_THAT(bench.mover->buffers, ElementsAre(5, 7, 5));
+    EXPECT_THAT(bench.mover->offsets, ElementsAre(64, 192, 64));
+    EXPECT_EQ(bench.locks.value(0), 2 - 1 + 4 - 1);
+    EXPECT_EQ(bench.locks.value(1), 1 + 1 - 2 + 1);
     EXPECT_EQ(bench.mover->begun[1], 101_cyc + kGrantToStream);
     EXPECT_EQ(bench.mover->begun[2], 101_cyc + kGrantToStream + kMoved + kBubble);
+}
+
+// Words of a stream that is wider than one may end between two edges of the channel's clock.
+TEST(DmaChannel, WhatEndsBetweenTwoEdgesIsOverAtTheLater) {
+    ReceivingChannel bench;
+    bench.mover->early = base::Femtoseconds{1};
+    bench.write(0);
+    bench.push_at(0_cyc, {});
+    bench.push_at(0_cyc, {});
+    bench.run();
+    EXPECT_THAT(bench.mover->begun, ElementsAre(kTaskStart, kTaskStart + kMoved + kTaskStart));
+    EXPECT_EQ(bench.channel.last_progress(), kTaskStart + kMoved + kTaskStart + kMoved);
 }
 
 // --- statistics ----------------------------------------------------------------------------------
@@ -275,6 +293,31 @@ TEST(DmaChannel, EveryCycleIsChargedToWhatTheChannelWaitsFor) {
     EXPECT_EQ(bench.channel.words_done(), kWords);
     EXPECT_EQ(bench.channel.descriptors_done(), 1);
     EXPECT_EQ(bench.channel.last_progress(), end);
+}
+
+// The mover's wait may have begun before the transfer.
+TEST(DmaChannel, NoMoreIsChargedToMemoryThanTheTransferHasWaited) {
+    ReceivingChannel bench;
+    bench.mover->late = 13_cyc;
+    bench.mover->for_memory = 19_cyc;
+    bench.write(0);
+    bench.push_at(0_cyc, {});
+    bench.run();
+    EXPECT_EQ(bench.spent(ChannelState::Streaming), kWords);
+    EXPECT_EQ(bench.spent(ChannelState::WaitingForMemory), 13);
+    EXPECT_EQ(bench.spent(ChannelState::WaitingForStream), 0);
+}
+
+TEST(DmaChannel, AWiderStreamIsBusyForFewerCyclesAndWaitsTheRest) {
+    ReceivingChannel bench(2);
+    bench.mover->for_memory = 5_cyc;
+    bench.write(0);
+    bench.push_at(0_cyc, {});
+    bench.run();  // a word a cycle
+    const std::int64_t busy = (kWords + 1) / 2;
+    EXPECT_EQ(bench.spent(ChannelState::Streaming), busy);
+    EXPECT_EQ(bench.spent(ChannelState::WaitingForMemory), 5);
+    EXPECT_EQ(bench.spent(ChannelState::WaitingForStream), kWords - busy - 5);
 }
 
 }  // namespace

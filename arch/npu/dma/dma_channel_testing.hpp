@@ -31,22 +31,25 @@ class StubMover final : public Mover, public base::EventHandler {
         : channel_(channel), scheduler_(scheduler) {}
 
     std::vector<Cycles> begun;
-    std::vector<std::int64_t> descriptors, iterations, buffers;
+    std::vector<std::int64_t> descriptors, iterations, buffers, offsets;
     std::int64_t packets_awaited = 0;
-    Cycles late{0};        // every transfer takes so much longer than a word a cycle
-    Cycles for_memory{0};  // of which it waits for memory
+    Cycles late{0};               // every transfer takes so much longer than a word a cycle
+    Cycles for_memory{0};         // of which it waits for memory
+    base::Femtoseconds early{0};  // before the clock's edge: streams may be wider than a word
 
     void begin(const DescriptorTable::Entry& entry, Cycles from) override {
         begun.push_back(from);
         descriptors.push_back(entry.descriptor.id);
         iterations.push_back(entry.iteration);
         buffers.push_back(entry.descriptor.buffer);
-        scheduler_.at(from + Cycles{entry.stream_words} + late, *this);
+        offsets.push_back(entry.descriptor.offset);
+        const Cycles end = from + Cycles{entry.stream_words} + late;
+        scheduler_.queue().at(scheduler_.clock().time_of(end) - early, *this);
     }
     void await_packet() override { ++packets_awaited; }
     Cycles memory_wait() const override { return for_memory; }
     void on_event(std::uint64_t, base::Femtoseconds) override {
-        channel_.finish_transfer(scheduler_.now());
+        channel_.finish_transfer(scheduler_.next_edge());
     }
 
   private:
@@ -60,14 +63,15 @@ struct Waiter final : tile::LockClient {
 };
 
 struct ChannelBench : TestBench {
-    explicit ChannelBench(Direction direction) : channel(make(direction)) {
+    explicit ChannelBench(Direction direction, std::int64_t words_per_cycle = 1)
+        : channel(make(direction, words_per_cycle)) {
         auto stub = std::make_unique<StubMover>(channel, scheduler);
         mover = stub.get();
         channel.set_mover(std::move(stub));
     }
-    DmaChannel make(Direction direction) {
+    DmaChannel make(Direction direction, std::int64_t words_per_cycle) {
         return {{{0, 1}, direction, 0},
-                {kTaskStart, kBubble, kGrantToStream, kQueueDepth},
+                {kTaskStart, kBubble, kGrantToStream, kQueueDepth, words_per_cycle},
                 scheduler,
                 locks,
                 table,
@@ -104,7 +108,8 @@ struct SendingChannel : ChannelBench {
     SendingChannel() : ChannelBench(Direction::MM2S) {}
 };
 struct ReceivingChannel : ChannelBench {
-    ReceivingChannel() : ChannelBench(Direction::S2MM) {}
+    explicit ReceivingChannel(std::int64_t words_per_cycle = 1)
+        : ChannelBench(Direction::S2MM, words_per_cycle) {}
 };
 
 }  // namespace tilesim::arch::npu::dma::testing

@@ -283,6 +283,32 @@ TEST(ShimReader, TheCyclesUntilTheFirstAnswerAreAWaitForMemory) {
     EXPECT_EQ(bench.reader->memory_wait(), kFirstAnswer - kStartOfTask);
 }
 
+// The second answer comes while the receiver's FIFO is full.
+TEST(ShimReader, AnAnswerThatItsStreamHasNoRoomForIsNotWaitedFor) {
+    ReaderBench bench(config_with(1));
+    bench.write_descriptor(0, 2 * kBurst);
+    bench.push_at(0_cyc);
+    bench.at(1009_cyc, [&] { bench.sink.begin(2 * kBurst / 4, 1009_cyc); });
+    bench.run();
+    EXPECT_EQ(bench.memory.reads.size(), 2U);
+    EXPECT_EQ(bench.reader->memory_wait(), kFirstAnswer - kStartOfTask);
+}
+
+// Each's words leave without a gap, in whole pieces; the next one is asked for as they begin to.
+TEST(ShimReader, ALongAnswerIsWaitedForFromTheEndOfTheWordsBeforeIt) {
+    constexpr std::int64_t kLong = 1024;
+    constexpr std::int64_t kPiece = kLong / 64;  // words between the ends
+    ShimConfig config = config_with(1);
+    config.burst = base::Bytes{kLong};
+    ReaderBench bench(config, kPiece - kLatency.count());
+    bench.write_descriptor(0, 3 * kLong);
+    bench.push_at(0_cyc);
+    bench.take(3 * kLong);
+    bench.run();
+    const Cycles trip = kRequest + kMemory + kResponse + Cycles{kLong / 8};
+    EXPECT_EQ(bench.reader->memory_wait(), kTranslation + trip + (trip - Cycles{kLong / 4}) * 2);
+}
+
 TEST(ShimReader, ADescriptorMayAskForShorterBursts) {
     ReaderBench bench(config_with(7));
     program::BufferDescriptor descriptor;

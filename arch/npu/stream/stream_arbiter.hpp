@@ -9,13 +9,11 @@
 #include <deque>
 #include <string>
 
-#include "arch/base/units.hpp"
-
 namespace tilesim::arch::npu::stream {
 
 class ArbiterClient {
   public:
-    virtual void on_arbiter_granted(base::Cycles when) = 0;
+    virtual void on_arbiter_granted() = 0;
 
   protected:
     ~ArbiterClient() = default;
@@ -37,12 +35,12 @@ class StreamArbiter {
         waiting_.push_back(&client);
         return false;
     }
-    void release(base::Cycles now) {
+    void release() {
         owner_ = nullptr;
         if (!waiting_.empty()) {
             owner_ = waiting_.front();
             waiting_.pop_front();
-            owner_->on_arbiter_granted(now);
+            owner_->on_arbiter_granted();
         }
     }
 

@@ -237,5 +237,21 @@ TEST(StreamArbiter, ThePacketBehindOneWhoseEndWaitsFollowsOnceThatFits) {
     EXPECT_EQ(receiver.received.back(), 110_cyc + kLatency);
 }
 
+// Its end has left the source, and has room in the receiver's FIFO: but not all behind the arbiter.
+TEST(StreamArbiter, APacketWhoseEndHasNoRoomBehindItIsBlocked) {
+    for (const std::int64_t words : {kArbiterCapacity, kArbiterCapacity + 1}) {
+        Bench bench;
+        Source source;
+        Receiver never{bench.scheduler};
+        StreamArbiter arbiter{"arbiter"};
+        const auto flow = flow_to(bench, source, {&never}, {&arbiter}, 7U);
+        bench.at(0_cyc, [&] { flow->begin(words, words, 0_cyc); });
+        bench.run();
+        EXPECT_EQ(source.sent.size(), 1U);
+        EXPECT_EQ(flow->blocked(), words > kArbiterCapacity);
+        EXPECT_EQ(flow->blocked_by().empty(), words <= kArbiterCapacity);
+    }
+}
+
 }  // namespace
 }  // namespace tilesim::arch::npu::stream

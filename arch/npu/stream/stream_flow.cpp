@@ -44,7 +44,7 @@ void StreamFlow::begin(std::int64_t words, std::int64_t available, Cycles from,
     if (header_ && part.begins) {
         begin_packet(part);
     }
-    if (!tail_pending_ && hold_arbiters(push_free_)) {
+    if (hold_arbiters()) {
         progress();
     }
 }
@@ -97,8 +97,7 @@ void StreamFlow::supply(std::int64_t words, Cycles from) {
     progress();
 }
 
-bool StreamFlow::hold_arbiters(Cycles now) {
-    push_free_ = std::max(push_free_, now);
+bool StreamFlow::hold_arbiters() {
     while (arbiters_held_ < arbiters_.size()) {
         if (!arbiters_[arbiters_held_]->request(*this)) {
             return false;
@@ -108,9 +107,9 @@ bool StreamFlow::hold_arbiters(Cycles now) {
     return true;
 }
 
-void StreamFlow::on_arbiter_granted(Cycles when) {
+void StreamFlow::on_arbiter_granted() {
     ++arbiters_held_;
-    if (hold_arbiters(when)) {
+    if (hold_arbiters()) {
         progress();
     }
 }
@@ -281,14 +280,14 @@ bool StreamFlow::tail_fits() const {
 }
 
 // The end of the packet has passed; the next one, if it has begun, queues behind those who wait.
-void StreamFlow::release_arbiters(Cycles now) {
+void StreamFlow::release_arbiters() {
     tail_pending_ = false;
     const std::size_t held = std::exchange(arbiters_held_, 0);
     for (std::size_t i = has_sending_port_ ? 1 : 0; i < held; ++i) {
-        arbiters_[i]->release(now);
+        arbiters_[i]->release();
     }
     if (active_) {
-        hold_arbiters(now);
+        hold_arbiters();
     }
 }
 
@@ -304,7 +303,7 @@ void StreamFlow::progress() {
             deliver(branches_[i], i);
         }
         if (tail_pending_ && tail_fits()) {
-            release_arbiters(scheduler_.now());
+            release_arbiters();
         }
         const bool passing = !tail_pending_ && arbiters_held_ == arbiters_.size();
         moved = false;
@@ -329,12 +328,12 @@ void StreamFlow::on_event(std::uint64_t, base::Femtoseconds) {
     }
     active_ = false;
     if (ends_packet_ && has_sending_port_) {
-        arbiters_.front()->release(now);
+        arbiters_.front()->release();
     }
     if (!ends_packet_) {
         // Its arbiters stay held for what is still to come.
     } else if (tail_fits()) {
-        release_arbiters(now);
+        release_arbiters();
     } else {
         tail_pending_ = !arbiters_.empty();
     }

@@ -161,7 +161,7 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
                     const std::function<void(std::span<const std::uint32_t>)>& use);
 
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
-    void on_arbiter_granted(base::Cycles when) override;
+    void on_arbiter_granted() override;
 
   private:
     struct Segment {  // words one a cycle
@@ -196,9 +196,9 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
     void begin_packet(const PacketPart& part);
     void pass_header();
     void pump(std::int64_t words);
-    bool hold_arbiters(base::Cycles now);
+    bool hold_arbiters();
     bool tail_fits() const;
-    void release_arbiters(base::Cycles now);
+    void release_arbiters();
 
     std::string name_;
     CycleScheduler& scheduler_;

@@ -79,6 +79,35 @@ TEST(StreamFlow, PiecesFollowWithoutAGapAndAreNoLongerThanWhatIsBetweenTheEnds) 
     EXPECT_EQ(other.words, one.words);
 }
 
+// The nearer receiver's is the least that lies between the ends.
+TEST(StreamFlow, PiecesAreNoLongerThanWhatIsBetweenTheSourceAndItsNearestReceiver) {
+    for (const bool nearest_last : {false, true}) {
+        Bench bench;
+        Source source;
+        Receiver near{bench.scheduler};
+        Receiver far{bench.scheduler};
+        std::vector<StreamFlow::Branch> branches{{&near.sink, kLatency, kCapacity, 0},
+                                                 {&far.sink, kLatency * 3, kCapacity, 0}};
+        if (nearest_last) {
+            std::swap(branches[0], branches[1]);
+        }
+        StreamFlow flow{"flow", bench.scheduler, source, branches, {}, {}, false, true};
+        for (const Cycles from : {0_cyc, 200_cyc}) {
+            bench.at(from, [&, from] {
+                source.pieces.clear();
+                near.sink.begin(150, from);
+                far.sink.begin(150, from);
+                flow.begin(150, 150, from);
+            });
+        }
+        bench.run();
+        for (const auto& [words, left] : source.pieces) {
+            EXPECT_LE(Cycles{words}, kLatency + Cycles{kCapacity});
+        }
+        EXPECT_EQ(near.received.at(1), 350_cyc + kLatency);
+    }
+}
+
 TEST(StreamFlow, AReceiverThatStopsInSteadyFlowHoldsBackTheOthers) {
     Bench bench;
     Source source;
@@ -159,6 +188,21 @@ TEST(StreamFlow, AReceiverTakesFirstWhatHasArrivedFirst) {
     EXPECT_EQ(bench.receiver.received, std::vector{57_cyc + kRestartGap});
     EXPECT_EQ(bench.of_other.sent.size(), 1U);
     EXPECT_TRUE(bench.of_one.sent.empty());
+}
+
+// The rest of what a receiver has taken in part has arrived when its own first word did.
+TEST(StreamFlow, WhatIsLeftOfATransferArrivedBehindItsBeginning) {
+    TwoSenders bench;
+    bench.at(0_cyc, [&] {
+        bench.receiver.sink.begin(8, 0_cyc);  // a header and seven words
+        bench.one.begin(11, 11, 0_cyc);
+    });
+    bench.at(5_cyc, [&] { bench.other.begin(3, 3, 5_cyc); });
+    bench.at(50_cyc, [&] { bench.receiver.sink.begin(4, 50_cyc); });
+    bench.at(90_cyc, [&] { bench.receiver.sink.begin(1, 90_cyc); });
+    bench.run();
+    EXPECT_EQ(bench.receiver.words,
+              (std::vector<std::uint32_t>{29, 0, 1, 2, 3, 4, 5, 6, 29, 0, 1, 2, 7}));
 }
 
 TEST(StreamFlow, OfPacketsThatWaitTheFirstToArriveIsAnnounced) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -60,6 +61,49 @@ TEST(StreamHeader, AHeaderAmongTheDataIsItsFirstWordAndDroppedUnlessItIsKept) {
     };
     EXPECT_EQ(received(false, 39).front(), 1U);
     EXPECT_EQ(received(true, 40).front(), 0U);
+}
+
+// The source gives its words once: a header among them and what follows it.
+TEST(StreamHeader, AHeaderAmongTheDataTakesNoWordOfTheNextTransfer) {
+    Bench bench;
+    Source source;
+    Receiver receiver{bench.scheduler};
+    StreamFlow flow("flow", bench.scheduler, source,
+                    {{&receiver.sink, kLatency, kCapacity, kArbiterCapacity}}, {}, 29, false, true);
+    bench.at(0_cyc, [&] {
+        receiver.sink.begin(4, 0_cyc);
+        flow.begin(3, 3, 0_cyc, {.header_in_data = true});
+    });
+    bench.at(50_cyc, [&] { flow.begin(3, 3, 50_cyc, {.header_in_data = true}); });
+    bench.run();
+    EXPECT_EQ(receiver.words, (std::vector<std::uint32_t>{1, 2, 4, 5}));
+    EXPECT_EQ(source.next_word, 6U);
+}
+
+// A packet that follows without a gap, in a flow whose receiver keeps up.
+TEST(StreamHeader, AHeaderInSteadyFlowIsDroppedToo) {
+    constexpr std::int64_t kPacket = 53;
+    Bench bench;
+    Source source;
+    Receiver drops{bench.scheduler};
+    StreamFlow flow{"flow", bench.scheduler,
+                    source, {{&drops.sink, kLatency, kCapacity, 0, true}},
+                    {},     77U,
+                    true,   true};
+    const Cycles sent{kPacket + 1};
+    bench.at(0_cyc, [&] {
+        drops.sink.begin(2 * kPacket, 0_cyc);
+        flow.begin(kPacket, kPacket, 0_cyc);
+    });
+    bench.at(sent, [&] {  // once the first has ended
+        bench.at(sent, [&] { flow.begin(kPacket, kPacket, sent); });
+    });
+    bench.run();
+    EXPECT_EQ(source.sent, (std::vector{sent, sent * 2}));
+    EXPECT_EQ(drops.received, (std::vector{sent * 2 + kLatency}));
+    std::vector<std::uint32_t> numbers(2 * kPacket);
+    std::iota(numbers.begin(), numbers.end(), 0U);
+    EXPECT_EQ(drops.words, numbers);
 }
 
 // One receiver's port keeps headers, the other's drops them where they arrive.

@@ -353,6 +353,19 @@ TEST(FirstGeneration, AChannelThatIsNotEnabledKeepsItsTasks) {
     EXPECT_THAT(Warnings::texts(), testing::IsEmpty());
 }
 
+TEST(FirstGeneration, AChannelInResetKeepsNoMoreTasksThoughItIsEnabled) {
+    Versal system([](Versal& self) {
+        describe_core(self);
+        self.write(channel_at(kVersalCore, Direction::MM2S, 0, false), 3);
+        for (int i = 0; i < 5; ++i) {
+            self.push(kVersalCore, Direction::MM2S, 0, 15);
+        }
+        EXPECT_EQ(self.read(states_at(kVersalCore, Direction::MM2S)), 4U << 6 | 1U << 28);
+    });
+    sc_core::sc_start();
+    ASSERT_TRUE(system.done);
+}
+
 TEST(FirstGeneration, RefusesWhatIsNotThereInItsName) {
     Versal system([](Versal& self) {
         const auto refused = [&self](std::uint64_t address) {
