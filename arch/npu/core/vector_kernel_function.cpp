@@ -241,7 +241,7 @@ void work_on_vectors(const Kernel& kernel, std::span<const std::byte> a,
                      std::span<const std::byte> b, std::span<std::byte> c) {
     const auto n = static_cast<Size>(kernel.n);
     const auto row_size = static_cast<Size>(program::row_bytes(kernel, kernel.n));
-    const bool one_row = kernel.operation == VectorOperation::RmsNorm;
+    const bool one_row = program::second_operand(kernel.operation) == program::SecondOperand::Row;
     const std::vector<float> second =
         b.empty() ? std::vector<float>{}
                   : as_floats(b, kernel.b, one_row ? kernel.n : kernel.m * kernel.n);
