@@ -186,10 +186,8 @@ void check_currents(Node& node, const Currents& currents, const MemoryConfig& co
     above(energy.read, "I4R", "I3N");
     above(energy.write, "I4W", "I3N");
     above(energy.refresh, "I5B", "I3N");
-    MemoryConfig refreshed = config;  // whose policy is read later
-    for (const char* policy : {"per_bank", "same_bank"}) {
-        refreshed.controller.refresh_policy = policy;
-        above(energy_of(currents, refreshed).refresh_some, partial_refresh_current(refreshed),
+    for (const Command refresh : {Command::RefreshBank, Command::RefreshSame}) {
+        above(energy_of(currents, config, {refresh, 1}).refresh, refresh_current(refresh),
               "I3N, I2N, standby_permille");
     }
 }
