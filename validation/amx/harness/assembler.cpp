@@ -1,7 +1,5 @@
 #include "validation/amx/harness/assembler.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "arch/base/config.hpp"
