@@ -8,7 +8,6 @@
 #include <initializer_list>
 #include <set>
 #include <string_view>
-#include <utility>
 #include <variant>
 
 #include "arch/base/config.hpp"
