@@ -1,4 +1,5 @@
-"""Runs every command the documents show and compares what they show of its output.
+"""Runs every command the documents show and compares what they show of its output, and finds what
+a device, a scenario or a key may be called in them.
 
 A block of ```console holds commands, `$ tilesim ...`, each followed by what it prints. A line of
 three dots stands for any number of lines, three dots within a line for any text. A command without
@@ -12,6 +13,7 @@ writes what the commands print now into a document, where output is shown withou
 pictures beside it.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -107,6 +109,28 @@ class DocumentTest(unittest.TestCase):
         for stored, written in pictures(document):
             self.assertTrue(stored.read_bytes() == folder.picture(written),
                             f"{document.relative_to(ROOT)}: {stored.name} is not what is drawn now")
+
+
+def choices(schema):
+    """What keys may be, where that is one of several names."""
+    if isinstance(schema, list):
+        return set().union(*map(choices, schema))
+    if not isinstance(schema, dict):
+        return set()
+    own = {name for name in schema.get("enum", []) if isinstance(name, str)}
+    return own.union(*map(choices, schema.values()))
+
+
+class NamesTest(unittest.TestCase):
+    def test_each_choice_of_a_key_is_explained(self):
+        schema = subprocess.run([PROGRAM, "schema"], check=True, stdout=subprocess.PIPE).stdout
+        words = set().union(*(re.findall(r"\w+", each.read_text()) for each in DOCUMENTS))
+        self.assertEqual(sorted(choices(json.loads(schema)) - words), [])
+
+    def test_each_device_is_listed(self):
+        listed = set(re.findall(r"`(\w+)`", (ROOT / "docs" / "adding-a-device.md").read_text()))
+        shipped = {each.stem for each in (ROOT / "configs" / "devices").glob("*.yaml")}
+        self.assertEqual(sorted(shipped - listed), [])
 
 
 def update(document):

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <utility>
 #include <vector>
@@ -30,7 +29,7 @@ bool holds(const std::string& text, const char* part) {
 }
 
 double clock_of(const Record& row, double otherwise) {
-    return row.at("clock_ghz").empty() ? otherwise : std::stod(row.at("clock_ghz"));
+    return row.at("clock_ghz").empty() ? otherwise : row.number("clock_ghz");
 }
 
 // Cores in step with a simulated one take no simulation of their own.
@@ -52,7 +51,7 @@ double nanoseconds(const std::string& text, double ghz, Cores cores = Cores::Som
 
 PublicGemm gemm_of(const Record& row) {
     const auto number = [&row](const char* column) {
-        return row.at(column).empty() ? 0 : std::stol(row.at(column));
+        return row.at(column).empty() ? 0 : row.integer(column);
     };
     PublicGemm gemm;
     gemm.m = number("M");
@@ -240,8 +239,8 @@ double register_peak(const Record& row) {
     }
     const double flop = 4 * 2.0 * 16 * 16 * (bf16 ? 32 : 64);
     constexpr double kTera = 1000;
-    return flop / cycles(text + "end\n", clock->second) * clock->second *
-           std::stod(row.at("threads")) / kTera;
+    return flop / cycles(text + "end\n", clock->second) * clock->second * row.number("threads") /
+           kTera;
 }
 
 double predicted(const Record& row) {
@@ -292,7 +291,7 @@ std::vector<Task> amx_public_tasks(const std::string& folder) {
         task.row = {id,
                     "sapphire_rapids",
                     unit.substr(0, unit.find(' ')),
-                    std::stod(row.at("value")),
+                    row.number("value"),
                     0,
                     row.at("use"),
                     row.at("family")};

@@ -78,11 +78,11 @@ std::vector<Task> amx_tasks(const std::string& folder) {
         task.row = {fmt::format("{}/{}", r.at("level"), r.at("id")),
                     "sapphire_rapids",
                     r.at("unit"),
-                    std::stod(r.at("value")),
+                    r.number("value"),
                     0,
                     r.at("use"),
                     r.at("level")};
-        const double per = std::stod(r.at("per"));
+        const double per = r.number("per");
         if (r.at("predict") != "program") {
             task.row.kind = {"amx:" + r.at("level"), "bf16/f32", operations(r.at("what")) / 2,
                              r.at("predict") == "ops"};
@@ -109,7 +109,7 @@ std::vector<Task> amx_measured_tasks(const std::string& folder) {
         task.row = {fmt::format("{}/{}", r.at("family"), r.at("kernel")),
                     "emerald_rapids",
                     "cycles",
-                    std::stod(r.at("cycles")),
+                    r.number("cycles"),
                     0,
                     r.at("use"),
                     r.at("family")};

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 
 namespace tilesim::validation {
 
@@ -22,7 +21,7 @@ constexpr long kAllAlike = 98'304;  // flushed lines: more take as long each
 constexpr long kWarmPasses = 3;
 
 long number_or_none(const Record& row, const char* column) {
-    return row.at(column).empty() ? 0 : std::stol(row.at(column));
+    return row.at(column).empty() ? 0 : row.integer(column);
 }
 
 std::string word(const std::string& text) {

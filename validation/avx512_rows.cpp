@@ -83,13 +83,9 @@ std::vector<Task> avx512_tasks(const std::string& folder) {
     for (const Record& row : read_csv(folder + "/rows.csv")) {
         Task task;
         const std::string& unit = row.at("unit");
-        task.row = {id_of(row),
-                    "emerald_rapids",
-                    unit.substr(0, unit.find(' ')),
-                    std::stod(row.at("value")),
-                    0,
-                    row.at("use"),
-                    row.at("family")};
+        task.row = {
+            id_of(row),    "emerald_rapids", unit.substr(0, unit.find(' ')), row.number("value"), 0,
+            row.at("use"), row.at("family")};
         if (!probe_kernel(row)) {
             task.row.kind = {.what = "amx_program", .rate = false};
         }

@@ -67,7 +67,7 @@ Bounds read_bounds(const std::string& file) {
     Bounds bounds;
     if (std::filesystem::exists(file)) {
         for (const Record& record : read_csv(file)) {
-            bounds[record.at("id")] = std::stod(record.at("bound_percent"));
+            bounds[record.at("id")] = record.number("bound_percent");
         }
     }
     return bounds;

@@ -86,7 +86,7 @@ Task task_of(const Record& r) {
     task.row = {fmt::format("{}/{}", timed ? "predicted" : "from_shapes", quantity),
                 "xdna",
                 r.at("unit"),
-                std::stod(r.at("value")),
+                r.number("value"),
                 0,
                 r.at("use"),
                 timed ? "predicted" : "from_shapes"};

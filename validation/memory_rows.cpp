@@ -14,7 +14,7 @@ Task stream_task(const std::string& folder, const std::string& device, const Rec
                  const Overrides& overrides) {
     row.device = device;
     row.unit = "req/CK";
-    row.measured = std::stod(r.at("requests_per_cycle"));
+    row.measured = r.number("requests_per_cycle");
     row.use = r.at("use");
     row.kind = {"memory_stream"};
     const std::string text = fmt::format(
@@ -26,7 +26,7 @@ Task stream_task(const std::string& folder, const std::string& device, const Rec
                              : "range: 1 GiB",
         r.at("write_permille"));
     return {.row = std::move(row),
-            .parts = {[text, overrides, requests = std::stod(r.at("requests"))] {
+            .parts = {[text, overrides, requests = r.number("requests")] {
                 const auto scenario = sim::parse_scenario(text, "reference row", overrides);
                 return requests / static_cast<double>(sim::session::run(scenario).cycles);
             }}};

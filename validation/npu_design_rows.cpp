@@ -83,11 +83,11 @@ std::string air_gemv_mapping(const Record& r) {
         "vector: each_call, one_vector_stream: on, a_buffers: 1, y_buffers: 1, panels: 1, "
         "reach: {}, in_flight: 1",
         r.at("columns"), r.at("rows_per_call"), r.at("rows_per_core"),
-        grouped(std::stoll(r.at("grid")), 4));
+        grouped(r.integer("grid"), 4));
 }
 
 Task latency_task(const Record& r, const Record& design, std::string id, const std::string& group) {
-    const double measured = std::stod(r.at("value"));
+    const double measured = r.number("value");
     const bool is_short = measured < kDispatches * dispatch_us(design.at("host_profile"));
     Task task;
     task.row = {std::move(id),
@@ -117,8 +117,8 @@ Task gemv_task(const Record& r, const Record& design) {
 
 // The bytes of matrix, vector and result over the time.
 Task bandwidth_task(const Record& r, const Record& design) {
-    const auto m = std::stod(r.at("M"));
-    const auto k = std::stod(r.at("K"));
+    const auto m = r.number("M");
+    const auto k = r.number("K");
     constexpr double kBytes = 2;
     const double bytes = (m * k + m + k) * kBytes;
     Task task;
@@ -126,7 +126,7 @@ Task bandwidth_task(const Record& r, const Record& design) {
                             r.at("condition")),
                 r.at("device"),
                 r.at("unit"),
-                std::stod(r.at("value")),
+                r.number("value"),
                 0,
                 r.at("use"),
                 "iron_gemv"};
@@ -146,7 +146,7 @@ std::string c_type(const Record& r) {
 // Groups of up to two by two steps (run.py: runtime_loop_tiling_sizes), of which a descriptor moves
 // those along M, or along N where M has but one; one step where the next is too far for it.
 std::string air_reach(const Record& r) {
-    const auto number = [&](const char* key) { return std::stoll(r.at(key)); };
+    const auto number = [&](const char* key) { return r.integer(key); };
     const std::int64_t rows = number("tile_m") * number("herd_m");
     const std::int64_t steps_m = number("M") / rows;
     std::int64_t reach = grouped(steps_m, 2);
@@ -224,8 +224,7 @@ Launch cast_launch(const Record& r, const Record& design) {
     return {fmt::format("device: {}\nworkload: {{elementwise: {{operation: cast, rows: {}, "
                         "elements: {}, a: f32, c: bf16}}}}\n"
                         "mapping: {{elementwise: {{columns: 8, cast_lanes: 16}}}}\n",
-                        r.at("device"), std::stoll(r.at("M")) * std::stoll(r.at("N")) / kElements,
-                        kElements),
+                        r.at("device"), r.integer("M") * r.integer("N") / kElements, kElements),
             design.at("host_profile")};
 }
 

@@ -11,8 +11,7 @@ namespace tilesim::validation {
 std::string gemm_scenario(const Record& r, const std::string& extra) {
     const auto& at = [&r](const char* key) { return r.at(key); };
     const auto or_else = [&r](const char* key, const char* otherwise) {
-        const auto entry = r.find(key);
-        return entry == r.end() ? std::string(otherwise) : entry->second;
+        return r.contains(key) ? r.at(key) : std::string(otherwise);
     };
     return fmt::format(
         "device: {}\n"
@@ -44,7 +43,7 @@ Task single_core_task(const Record& r) {
                             r.at("c_dtype"), r.at("m_ct"), r.at("k_ct"), r.at("n_ct")),
                 r.at("device"),
                 "MAC/cycle",
-                std::stod(r.at("macs_per_cycle")),
+                r.number("macs_per_cycle"),
                 0,
                 r.at("use"),
                 "single_core",
@@ -69,7 +68,7 @@ std::vector<Task> whole_array_tasks(const std::vector<Record>& records) {
         task.row = {fmt::format("whole_array/{}/{}", r.at("device"), quantity),
                     r.at("device"),
                     r.at("unit"),
-                    std::stod(r.at("value")),
+                    r.number("value"),
                     0,
                     r.at("use"),
                     "whole_array"};

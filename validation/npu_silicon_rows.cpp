@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cmath>
 
 #include "arch/npu/npu_config.hpp"
 #include "sim/session/session.hpp"
@@ -22,10 +21,6 @@ RunResult run(const std::string& text) {
     return sim::session::run(sim::parse_scenario(text, "reference row", {}));
 }
 
-std::int64_t number(const Record& record, const char* key) {
-    return std::stoll(record.at(key));
-}
-
 // --- ablations -----------------------------------------------------------------------------------
 
 // The cube nearest to `size` that the mapping fills without padding.
@@ -33,9 +28,9 @@ Record balanced_cube(Record record, std::int64_t size, std::int64_t rows, std::i
     const auto nearest = [size](std::int64_t step) {
         return std::to_string(std::max<std::int64_t>(1, (size + step / 2) / step) * step);
     };
-    record["M"] = nearest(number(record, "m_ct") * rows);
-    record["K"] = nearest(number(record, "k_mt"));
-    record["N"] = nearest(number(record, "n_ct") * columns);
+    record.set("M", nearest(record.integer("m_ct") * rows));
+    record.set("K", nearest(record.integer("k_mt")));
+    record.set("N", nearest(record.integer("n_ct") * columns));
     return record;
 }
 
@@ -49,7 +44,7 @@ Task row_major_task(const Record& record) {
     for (const std::int64_t size : kCubes) {
         for (const char* layout : {"row_major", "column_major"}) {
             Record cube = balanced_cube(record, size, config.core_rows, config.columns);
-            cube["b_layout"] = layout;
+            cube.set("b_layout", layout);
             task.parts.emplace_back([text = gemm_scenario(cube, "")] { return run(text).tops; });
         }
     }
@@ -175,7 +170,7 @@ double start_to_start() {
 
 std::function<double()> micro_prediction(const Record& record) {
     const std::string quantity = record.at("quantity");
-    const std::int64_t words = number(record, "words");
+    const std::int64_t words = record.integer("words");
     const std::string channel =
         quantity.find("s2mm") != std::string::npos ? "shim_s2mm0" : "shim_mm2s0";
     if (record.at("design") == "loopback_sweep") {
@@ -210,7 +205,7 @@ std::vector<Task> npu_ablation_tasks(const std::string& folder) {
         } else {
             task.parts = {[text = gemm_scenario(r, "")] { return run(text).tops; }};
         }
-        const double value = std::stod(r.at("value"));
+        const double value = r.number("value");
         task.row = {fmt::format("ablations/{}/{}/{}x{}x{}/{}", r.at("device"), r.at("c_dtype"),
                                 r.at("m_ct"), r.at("k_ct"), r.at("n_ct"),
                                 loss                               ? "row_major_kept"
@@ -243,7 +238,7 @@ std::vector<Task> npu_aries_tasks(const std::string& folder) {
             fmt::format("aries/{}x{}x{}", r.at("M"), r.at("K"), r.at("N")),
             r.at("device"),
             r.at("unit"),
-            std::stod(r.at("value")),
+            r.number("value"),
             0,
             r.at("use"),
             "aries",
@@ -268,11 +263,11 @@ std::vector<Task> npu_micro_tasks(const std::string& folder) {
                                 r.at("words"), r.at("condition")),
                     r.at("device"),
                     r.at("unit"),
-                    std::stod(r.at("value")),
+                    r.number("value"),
                     0,
                     r.at("use"),
                     gap                           ? "micro_gaps"
-                    : number(r, "words") >= kLong ? "micro_long"
+                    : r.integer("words") >= kLong ? "micro_long"
                                                   : "micro_short"};
         task.parts = {micro_prediction(r)};
         tasks.push_back(std::move(task));

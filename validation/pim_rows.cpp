@@ -119,7 +119,7 @@ Task published_task(const Record& r) {
     task.row = {fmt::format("gemv/{}/{}/{}", design, r.at("scope"), r.at("selection")),
                 "lpddr5x_pim",
                 "x",
-                std::stod(r.at("value")),
+                r.number("value"),
                 0,
                 r.at("use"),
                 "gemv"};
@@ -180,7 +180,7 @@ Task matrix_task(const Record& r) {
     task.row = {fmt::format("{}/{}/{}x{}", r.at("law"), r.at("model"), r.at("M"), r.at("K")),
                 "lpddr5x_pim",
                 "ns",
-                std::stod(r.at("ns")),
+                r.number("ns"),
                 0,
                 r.at("use"),
                 r.at("law")};
@@ -321,7 +321,7 @@ Task design_task(const Record& r) {
                             r.at("quantity")),
                 design == "aim" ? "gddr6_aim" : "hbm_pim",
                 r.at("unit"),
-                std::stod(r.at("value")),
+                r.number("value"),
                 0,
                 r.at("use"),
                 design};

@@ -2,11 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <fstream>
+#include <string_view>
+#include <system_error>
 
 #include "arch/base/config.hpp"
 
 namespace tilesim::validation {
+
+using arch::base::config::ConfigError;
+using arch::base::config::IoError;
 
 namespace {
 
@@ -26,12 +32,41 @@ std::vector<std::string> fields_of(const std::string& line) {
     return fields;
 }
 
+// The value of a field; all of it must belong to the number.
+template <class Value>
+Value parsed(const std::string& text, const std::string& place, const std::string& column,
+             std::string_view what) {
+    Value value{};
+    const char* const end = text.data() + text.size();
+    const auto result = std::from_chars(text.data(), end, value);
+    if (result.ec != std::errc{} || result.ptr != end) {
+        throw ConfigError(fmt::format("{}: {}: must be {}, got '{}'", place, column, what, text));
+    }
+    return value;
+}
+
 }  // namespace
+
+const std::string& Record::at(const std::string& column) const {
+    const auto field = fields_.find(column);
+    if (field == fields_.end()) {
+        throw ConfigError(fmt::format("{}: the file has no column '{}'", place_, column));
+    }
+    return field->second;
+}
+
+double Record::number(const std::string& column) const {
+    return parsed<double>(at(column), place_, column, "a number");
+}
+
+std::int64_t Record::integer(const std::string& column) const {
+    return parsed<std::int64_t>(at(column), place_, column, "an integer");
+}
 
 double product_of(const Record& record, std::initializer_list<const char*> columns) {
     double product = 1;
     for (const char* column : columns) {
-        product *= std::stod(record.at(column));
+        product *= record.number(column);
     }
     return product;
 }
@@ -39,11 +74,13 @@ double product_of(const Record& record, std::initializer_list<const char*> colum
 std::vector<Record> read_csv(const std::string& file) {
     std::ifstream in(file);
     if (!in) {
-        throw arch::base::config::IoError(fmt::format("{}: cannot be read", file));
+        throw IoError(fmt::format("{}: cannot be read", file));
     }
     std::vector<std::string> header;
     std::vector<Record> records;
+    std::int64_t number = 0;
     for (std::string line; std::getline(in, line);) {
+        ++number;
         if (line.empty() || line[0] == '#') {
             continue;
         }
@@ -52,11 +89,16 @@ std::vector<Record> read_csv(const std::string& file) {
             header = fields;
             continue;
         }
-        Record record;
-        for (std::size_t i = 0; i < header.size(); ++i) {
-            record[header[i]] = i < fields.size() ? fields[i] : "";
+        const std::string place = fmt::format("{}:{}:1", file, number);
+        if (fields.size() != header.size()) {
+            throw ConfigError(fmt::format("{}: has {} fields, the header {}", place, fields.size(),
+                                          header.size()));
         }
-        records.push_back(record);
+        std::map<std::string, std::string> named;
+        for (std::size_t i = 0; i < header.size(); ++i) {
+            named[header[i]] = fields[i];
+        }
+        records.emplace_back(place, std::move(named));
     }
     return records;
 }

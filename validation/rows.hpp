@@ -1,10 +1,12 @@
 // Reference rows as tasks: what was measured, and how to predict it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tilesim::validation {
@@ -45,11 +47,29 @@ struct Task {
     };
 };
 
-using Record = std::map<std::string, std::string>;  // column -> value of a CSV line
+// A line of a CSV file, by the names of its columns. What is not as asked for is a ConfigError that
+// names the line.
+class Record {
+  public:
+    Record() = default;
+    Record(std::string place, std::map<std::string, std::string> fields)
+        : place_(std::move(place)), fields_(std::move(fields)) {}
+
+    bool contains(const std::string& column) const { return fields_.contains(column); }
+    const std::string& at(const std::string& column) const;
+    double number(const std::string& column) const;
+    std::int64_t integer(const std::string& column) const;
+    void set(const std::string& column, std::string value) { fields_[column] = std::move(value); }
+
+  private:
+    std::string place_;  // "rows.csv:7:1"
+    std::map<std::string, std::string> fields_;
+};
 
 double product_of(const Record& record, std::initializer_list<const char*> columns);
 
-// Lines after the header; empty ones and those that begin with # are left out. Throws IoError.
+// Lines after the header; empty ones and those that begin with # are left out. Throws IoError, and
+// ConfigError of a line with more or fewer fields than the header.
 std::vector<Record> read_csv(const std::string& file);
 
 // Each suite's rows, from the CSV files in `folder`.

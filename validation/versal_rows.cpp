@@ -62,7 +62,7 @@ std::vector<Task> versal_tasks(const std::string& folder) {
                                 r.at("k_c"), quantity),
                     "vck190",
                     r.at("unit"),
-                    std::stod(r.at("value")),
+                    r.number("value"),
                     0,
                     r.at("use"),
                     "micro_kernel"};

@@ -259,10 +259,8 @@ void read_clocks(Node& node, AmxConfig& config) {
 }  // namespace
 
 bool has_timing(program::Opcode opcode) {
-    using program::Opcode;
-    return program::info_of(opcode).unit == program::Unit::Vector || opcode == Opcode::Kmovq ||
-           opcode == Opcode::Vpexpandb || opcode == Opcode::Vpmovsxbd ||
-           opcode == Opcode::VpmovsdbStore || opcode == Opcode::VpmovusdbStore;
+    const OpcodeTiming timing = default_timings()[static_cast<std::size_t>(opcode)];
+    return timing.port0 + timing.port5 + timing.either > 0;
 }
 
 InstructionTimings default_timings() {

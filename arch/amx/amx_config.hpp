@@ -91,7 +91,7 @@ struct OpcodeTiming {
 };
 using InstructionTimings = std::array<OpcodeTiming, program::kOpcodes>;
 InstructionTimings default_timings();
-// May the device file say what it does on ports 0 and 5?
+// Whether a device file says what it takes: of all that `default_timings` send to ports 0 and 5.
 bool has_timing(program::Opcode opcode);
 
 struct CacheConfig {

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "arch/base/file_place.hpp"
+#include "arch/base/name_table.hpp"
 #include "arch/base/units.hpp"
 
 namespace tilesim::arch::base::config {
@@ -104,6 +105,11 @@ class Node {
         if (index) {
             value = names[*index].second;
         }
+    }
+    template <class Enum>
+    void optional(std::string_view key, Enum& value, const NameTable<Enum>& names,
+                  std::string_view description) {
+        optional(key, value, names.rows(), description);
     }
 
     // As `optional`, but a missing key is an error.

@@ -31,12 +31,7 @@ bool is_float(DataType type) {
 }
 
 const char* name_of(DataType type) {
-    for (const auto& [name, value] : kDataTypes) {
-        if (value == type) {
-            return name.data();
-        }
-    }
-    return "";
+    return kDataTypes[type].data();
 }
 
 }  // namespace tilesim::arch::base

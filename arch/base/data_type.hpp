@@ -4,18 +4,24 @@
 #include <bit>
 #include <cstdint>
 #include <string_view>
-#include <utility>
-#include <vector>
+
+#include "arch/base/name_table.hpp"
 
 namespace tilesim::arch::base {
 
 // Bfp16: 8-bit mantissas, each eight of which share an 8-bit exponent: nine bits an element.
 enum class DataType { Int4, Int8, Int16, Int32, Bf16, F16, F32, Bfp16 };
 // The names of the types in files and results.
-inline const std::vector<std::pair<std::string_view, DataType>> kDataTypes{
-    {"int4", DataType::Int4},   {"int8", DataType::Int8},  {"int16", DataType::Int16},
-    {"int32", DataType::Int32}, {"bf16", DataType::Bf16},  {"f16", DataType::F16},
-    {"f32", DataType::F32},     {"bfp16", DataType::Bfp16}};
+inline constexpr NameTable<DataType> kDataTypes{{
+    {"int4", DataType::Int4},
+    {"int8", DataType::Int8},
+    {"int16", DataType::Int16},
+    {"int32", DataType::Int32},
+    {"bf16", DataType::Bf16},
+    {"f16", DataType::F16},
+    {"f32", DataType::F32},
+    {"bfp16", DataType::Bfp16},
+}};
 inline constexpr std::int64_t kBitsPerByte = 8;
 std::int64_t bits_of(DataType type);
 // Of whole bytes: what is left of a last byte is not counted.

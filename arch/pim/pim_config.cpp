@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "arch/base/config.hpp"
+#include "arch/base/name_table.hpp"
 #include "arch/base/quantity.hpp"
 
 namespace tilesim::arch::pim {
@@ -18,34 +19,33 @@ using base::config::Range;
 
 namespace {
 
-const std::vector<std::pair<std::string_view, ModeStep::Kind>> kSteps{
+constexpr base::NameTable<ModeStep::Kind> kSteps{{
     {"park", ModeStep::Kind::Park},
     {"visit", ModeStep::Kind::Visit},
     {"write", ModeStep::Kind::Write},
     {"read", ModeStep::Kind::Read},
-    {"wait", ModeStep::Kind::Wait}};
+    {"wait", ModeStep::Kind::Wait},
+}};
 constexpr std::int64_t kMostSteps = 100'000;
 
 // "visit 4": a step and how often; "park" alone.
 void read_step(Node& entry, ModeSteps& steps) {
     const std::string text = entry.scalar();
     const std::size_t space = text.find(' ');
-    const auto found = std::find_if(kSteps.begin(), kSteps.end(), [&](const auto& step) {
-        return step.first == text.substr(0, space);
-    });
+    const auto kind = kSteps.find(std::string_view{text}.substr(0, space));
     const auto number = space == std::string::npos
                             ? base::config::parse_integer("0")
                             : base::config::parse_integer(std::string_view{text}.substr(space + 1));
     const auto* count = std::get_if<std::int64_t>(&number);
-    const bool is_park = found != kSteps.end() && found->second == ModeStep::Kind::Park;
-    if (found == kSteps.end() || count == nullptr || *count < 0 || *count > kMostSteps ||
+    const bool is_park = kind == ModeStep::Kind::Park;
+    if (!kind || count == nullptr || *count < 0 || *count > kMostSteps ||
         (space == std::string::npos) != is_park) {
         entry.error("", fmt::format("must be park, visit N, write N, read N or wait N (CK), got "
                                     "'{}'",
                                     text));
         return;
     }
-    steps.push_back({found->second, *count});
+    steps.push_back({*kind, *count});
 }
 
 void read_steps(Node& node, const char* key, ModeSteps& steps, const char* meaning) {
@@ -181,10 +181,8 @@ void read_results(Node& node, PimConfig& config) {
 }  // namespace
 
 std::string to_text(const ModeStep& step) {
-    const auto found = std::find_if(kSteps.begin(), kSteps.end(),
-                                    [&](const auto& each) { return each.second == step.kind; });
-    return step.kind == ModeStep::Kind::Park ? std::string{found->first}
-                                             : fmt::format("{} {}", found->first, step.count);
+    return step.kind == ModeStep::Kind::Park ? std::string{kSteps[step.kind]}
+                                             : fmt::format("{} {}", kSteps[step.kind], step.count);
 }
 
 BankTiming::BankTiming(const memory::device::DramTiming& dram, const PimConfig& pim) {

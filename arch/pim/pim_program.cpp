@@ -4,44 +4,8 @@
 
 namespace tilesim::arch::pim {
 
-const char* name_of(PimOp op) {
-    switch (op) {
-        case PimOp::ModeVisit:
-            return "mode_visit";
-        case PimOp::ModeWrite:
-            return "mode_write";
-        case PimOp::ReadBanks:
-            return "read_banks";
-        case PimOp::Close:
-            return "close";
-        case PimOp::WriteInputs:
-            return "write_input";
-        case PimOp::WriteBankInputs:
-            return "write_bank_input";
-        case PimOp::Mac:
-            return "mac";
-        case PimOp::Alu:
-            return "alu";
-        case PimOp::LoadOutputs:
-            return "load";
-        case PimOp::Spill:
-            return "spill";
-        case PimOp::SpillVisit:
-            return "spill_visit";
-        case PimOp::ReadResults:
-            return "read_result";
-        case PimOp::ReadBank:
-            return "read_bank";
-        case PimOp::WriteBank:
-            return "write_bank";
-        case PimOp::Barrier:
-            return "barrier";
-        case PimOp::Wait:
-            return "wait";
-        case PimOp::Yield:
-            return "yield";
-    }
-    return "";
+std::string_view name_of(PimOp op) {
+    return kPimOps[op];
 }
 
 bool touches_array(PimOp op) {

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
+#include "arch/base/name_table.hpp"
 #include "arch/pim/bank_set.hpp"
 #include "arch/pim/pim_config.hpp"
 
@@ -32,7 +34,26 @@ enum class PimOp {
     Yield,    // the channel serves ordinary requests for `count` CK
 };
 
-const char* name_of(PimOp op);
+inline constexpr base::NameTable<PimOp> kPimOps{{
+    {"mode_visit", PimOp::ModeVisit},
+    {"mode_write", PimOp::ModeWrite},
+    {"read_banks", PimOp::ReadBanks},
+    {"close", PimOp::Close},
+    {"write_input", PimOp::WriteInputs},
+    {"write_bank_input", PimOp::WriteBankInputs},
+    {"mac", PimOp::Mac},
+    {"alu", PimOp::Alu},
+    {"load", PimOp::LoadOutputs},
+    {"spill", PimOp::Spill},
+    {"spill_visit", PimOp::SpillVisit},
+    {"read_result", PimOp::ReadResults},
+    {"read_bank", PimOp::ReadBank},
+    {"write_bank", PimOp::WriteBank},
+    {"barrier", PimOp::Barrier},
+    {"wait", PimOp::Wait},
+    {"yield", PimOp::Yield},
+}};
+std::string_view name_of(PimOp op);
 // Its words lie in the array.
 bool touches_array(PimOp op);
 // It may go to some of the units or their banks: modes and closing are of all.

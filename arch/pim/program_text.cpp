@@ -20,13 +20,6 @@ namespace {
 
 constexpr std::int64_t kMostCommands = 10'000'000;
 
-const std::vector<PimOp> kOps{
-    PimOp::ModeVisit,   PimOp::ModeWrite, PimOp::ReadBanks,       PimOp::Close,
-    PimOp::WriteInputs, PimOp::Mac,       PimOp::WriteBankInputs, PimOp::Alu,
-    PimOp::LoadOutputs, PimOp::Spill,     PimOp::SpillVisit,      PimOp::ReadResults,
-    PimOp::ReadBank,    PimOp::WriteBank, PimOp::Barrier,         PimOp::Wait,
-    PimOp::Yield};
-
 const std::vector<std::pair<std::string_view, PimCommand::Purpose>> kPurposes{
     {"fold", PimCommand::Purpose::Fold},
     {"scale", PimCommand::Purpose::Scale},
@@ -103,12 +96,11 @@ void Reader::statement(ProgramLine& line) {
     } else if (name == "mode") {
         mode(line);
     } else {
-        const auto op = std::find_if(kOps.begin(), kOps.end(),
-                                     [&](PimOp each) { return name == name_of(each); });
-        if (op == kOps.end()) {
+        const std::optional<PimOp> op = kPimOps.find(name);
+        if (!op) {
             std::vector<std::string> known{"repeat", "end", "mode"};
-            for (const PimOp each : kOps) {
-                known.emplace_back(name_of(each));
+            for (const auto& [each, of_it] : kPimOps) {
+                known.emplace_back(each);
             }
             const std::string near = base::config::nearest_name(name, known);
             line.error(0,
@@ -286,7 +278,7 @@ std::string place_text(const PimCommand& command, std::int64_t words_per_row) {
 }
 
 std::string to_text(const PimCommand& command, std::int64_t words_per_row) {
-    std::string text = name_of(command.op);
+    std::string text{name_of(command.op)};
     switch (command.op) {
         case PimOp::Wait:
         case PimOp::Yield:

@@ -75,7 +75,7 @@ AmxKernelRun work_of(const arch::amx::program::Program& program) {
         } else if (arch::amx::program::is_tile_load(instruction.opcode) ||
                    instruction.opcode == Opcode::Tilestored) {
             work.bytes += elements(shapes.at(tile), 1);
-        } else if (arch::amx::program::info_of(instruction.opcode).memory &&
+        } else if (arch::amx::program::info_of(instruction.opcode).memory() &&
                    !arch::amx::program::is_prefetch(instruction.opcode)) {
             work.bytes += static_cast<double>(stream.current().bytes);
         }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "arch/memory/device/power.hpp"
+#include "arch/memory/policy/refresh_policies.hpp"
 
 namespace tilesim::sim::session {
 
@@ -68,7 +69,8 @@ void add_energy(const arch::memory::device::MemoryConfig& memory, arch::base::Cy
     counts.row_open = static_cast<double>(result.memory->row_open);
     counts.any_row_open = static_cast<double>(result.memory->any_row_open);
     counts.cycles = static_cast<double>(cycles.count());
-    const auto energy = arch::memory::device::energy_of(memory, counts);
+    const auto refreshes = arch::memory::policy::refreshes_of(memory);
+    const auto energy = arch::memory::device::energy_of(memory, refreshes, counts);
     result.energy = nlohmann::ordered_json::object();
     if (!energy) {
         result.energy["none"] = "the device file gives no currents (memory.power)";
@@ -80,7 +82,7 @@ void add_energy(const arch::memory::device::MemoryConfig& memory, arch::base::Cy
         total += nanojoules;
     }
     result.energy["total_nj"] = total;
-    if (const auto key = arch::memory::device::missing_refresh_current(memory);
+    if (const auto key = arch::memory::device::missing_refresh_current(memory, refreshes.command);
         key && counts.refreshes > 0) {
         result.notes.push_back(
             fmt::format("memory energy: without refreshes, as the device file "

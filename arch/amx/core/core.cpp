@@ -204,7 +204,7 @@ bool Core::enter(const program::DynamicInstruction& dynamic, std::int64_t uops) 
     ++counters_.instructions;
     const EntryId id = window_.allocate(dynamic, uops, now_);
     ports_.bind(id, now_);
-    if (program::info_of(instruction.opcode).memory) {
+    if (program::info_of(instruction.opcode).memory()) {
         prepare_memory(id);
     } else {
         prepare_others(id);

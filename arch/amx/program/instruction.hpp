@@ -79,104 +79,96 @@ enum class RegisterKind : std::uint8_t { None, Tile, Vector, General };
 
 // What the instruction set says of an opcode; how long it takes is in AmxConfig.
 struct OpcodeInfo {
+    Opcode opcode = Opcode::Count_;
     std::string_view mnemonic;
     Unit unit = Unit::None;
     RegisterKind registers = RegisterKind::None;
-    bool memory = false;      // has an address
+    std::int8_t bytes = 0;    // at its address where no length is given, of a tile's row; 0: none
     std::int8_t sources = 0;  // register sources beyond the destination
     bool reads_destination = false;
     bool immediate = false;
 
     bool tile() const { return registers == RegisterKind::Tile; }
+    bool memory() const { return bytes > 0; }
 };
 inline constexpr std::array<OpcodeInfo, kOpcodes> kOpcodeInfo{{
-    {"tileloadd", Unit::Load, RegisterKind::Tile, true},
-    {"tileloaddt1", Unit::Load, RegisterKind::Tile, true},
-    {"tilestored", Unit::Store, RegisterKind::Tile, true, 0, true},
-    {"tilezero", Unit::None, RegisterKind::Tile},
-    {"tdpbssd", Unit::Tmul, RegisterKind::Tile, false, 2, true},
-    {"tdpbsud", Unit::Tmul, RegisterKind::Tile, false, 2, true},
-    {"tdpbusd", Unit::Tmul, RegisterKind::Tile, false, 2, true},
-    {"tdpbuud", Unit::Tmul, RegisterKind::Tile, false, 2, true},
-    {"tdpbf16ps", Unit::Tmul, RegisterKind::Tile, false, 2, true},
-    {"ldtilecfg", Unit::None, RegisterKind::None},
-    {"sttilecfg", Unit::Store, RegisterKind::None, true},
-    {"tilerelease", Unit::None, RegisterKind::None},
-    {"vmovups", Unit::Load, RegisterKind::Vector, true},
-    {"vmovups", Unit::Store, RegisterKind::Vector, true, 0, true},
-    {"vbroadcastss", Unit::Load, RegisterKind::Vector, true},
-    {"vpxord", Unit::None, RegisterKind::Vector},
-    {"vcvtdq2ps", Unit::Vector, RegisterKind::Vector, false, 1},
-    {"vcvtps2dq", Unit::Vector, RegisterKind::Vector, false, 1},
-    {"vaddps", Unit::Vector, RegisterKind::Vector, false, 2},
-    {"vpaddd", Unit::Vector, RegisterKind::Vector, false, 2},
-    {"vsubps", Unit::Vector, RegisterKind::Vector, false, 2},
-    {"vmulps", Unit::Vector, RegisterKind::Vector, false, 2},
-    {"vmaxps", Unit::Vector, RegisterKind::Vector, false, 2},
-    {"vfmadd231ps", Unit::Vector, RegisterKind::Vector, false, 2, true},
-    {"vfmadd213ps", Unit::Vector, RegisterKind::Vector, false, 2, true},
-    {"vcvtneps2bf16", Unit::Vector, RegisterKind::Vector, false, 1},
-    {"vcvtne2ps2bf16", Unit::Vector, RegisterKind::Vector, false, 2},
-    {"vpmovsdb", Unit::Store, RegisterKind::Vector, true, 0, true},
-    {"vpmovusdb", Unit::Store, RegisterKind::Vector, true, 0, true},
-    {"vpmovsxbd", Unit::Load, RegisterKind::Vector, true},
-    {"vpmovzxwd", Unit::Vector, RegisterKind::Vector, false, 1},
-    {"vpslld", Unit::Vector, RegisterKind::Vector, false, 1, false, true},
-    {"vpsrld", Unit::Vector, RegisterKind::Vector, false, 1, false, true},
-    {"vpandd", Unit::Vector, RegisterKind::Vector, false, 2},
-    {"vpermd", Unit::Vector, RegisterKind::Vector, false, 2},
-    {"vpermt2b", Unit::Vector, RegisterKind::Vector, false, 2, false, true},
-    {"vpermt2w", Unit::Vector, RegisterKind::Vector, false, 2, false, true},
-    {"kmovq", Unit::Load, RegisterKind::None, true},
-    {"vpexpandb", Unit::Load, RegisterKind::Vector, true},
-    {"vmovntps", Unit::Store, RegisterKind::Vector, true, 0, true},
-    {"mov", Unit::Load, RegisterKind::General, true},
-    {"prefetcht0", Unit::Load, RegisterKind::None, true},
-    {"prefetcht1", Unit::Load, RegisterKind::None, true},
-    {"prefetcht2", Unit::Load, RegisterKind::None, true},
-    {"prefetchnta", Unit::Load, RegisterKind::None, true},
-    {"prefetchw", Unit::Load, RegisterKind::None, true},
-    {"scalar", Unit::Scalar, RegisterKind::None},
-    {"loop", Unit::Scalar, RegisterKind::None},
-    {"lfence", Unit::None, RegisterKind::None},
-    {"pause", Unit::None, RegisterKind::None, false, 0, false, true},
-    {"barrier", Unit::None, RegisterKind::None},
+    {Opcode::Tileloadd, "tileloadd", Unit::Load, RegisterKind::Tile, kRowBytes},
+    {Opcode::Tileloaddt1, "tileloaddt1", Unit::Load, RegisterKind::Tile, kRowBytes},
+    {Opcode::Tilestored, "tilestored", Unit::Store, RegisterKind::Tile, kRowBytes, 0, true},
+    {Opcode::Tilezero, "tilezero", Unit::None, RegisterKind::Tile},
+    {Opcode::Tdpbssd, "tdpbssd", Unit::Tmul, RegisterKind::Tile, 0, 2, true},
+    {Opcode::Tdpbsud, "tdpbsud", Unit::Tmul, RegisterKind::Tile, 0, 2, true},
+    {Opcode::Tdpbusd, "tdpbusd", Unit::Tmul, RegisterKind::Tile, 0, 2, true},
+    {Opcode::Tdpbuud, "tdpbuud", Unit::Tmul, RegisterKind::Tile, 0, 2, true},
+    {Opcode::Tdpbf16ps, "tdpbf16ps", Unit::Tmul, RegisterKind::Tile, 0, 2, true},
+    {Opcode::Ldtilecfg, "ldtilecfg", Unit::None, RegisterKind::None},
+    {Opcode::Sttilecfg, "sttilecfg", Unit::Store, RegisterKind::None, kRowBytes},
+    {Opcode::Tilerelease, "tilerelease", Unit::None, RegisterKind::None},
+    {Opcode::Vmovups, "vmovups", Unit::Load, RegisterKind::Vector, kRowBytes},
+    {Opcode::VmovupsStore, "vmovups", Unit::Store, RegisterKind::Vector, kRowBytes, 0, true},
+    {Opcode::Vbroadcastss, "vbroadcastss", Unit::Load, RegisterKind::Vector, 4},
+    {Opcode::Vpxord, "vpxord", Unit::None, RegisterKind::Vector},
+    {Opcode::Vcvtdq2ps, "vcvtdq2ps", Unit::Vector, RegisterKind::Vector, 0, 1},
+    {Opcode::Vcvtps2dq, "vcvtps2dq", Unit::Vector, RegisterKind::Vector, 0, 1},
+    {Opcode::Vaddps, "vaddps", Unit::Vector, RegisterKind::Vector, 0, 2},
+    {Opcode::Vpaddd, "vpaddd", Unit::Vector, RegisterKind::Vector, 0, 2},
+    {Opcode::Vsubps, "vsubps", Unit::Vector, RegisterKind::Vector, 0, 2},
+    {Opcode::Vmulps, "vmulps", Unit::Vector, RegisterKind::Vector, 0, 2},
+    {Opcode::Vmaxps, "vmaxps", Unit::Vector, RegisterKind::Vector, 0, 2},
+    {Opcode::Vfmadd231ps, "vfmadd231ps", Unit::Vector, RegisterKind::Vector, 0, 2, true},
+    {Opcode::Vfmadd213ps, "vfmadd213ps", Unit::Vector, RegisterKind::Vector, 0, 2, true},
+    {Opcode::Vcvtneps2bf16, "vcvtneps2bf16", Unit::Vector, RegisterKind::Vector, 0, 1},
+    {Opcode::Vcvtne2ps2bf16, "vcvtne2ps2bf16", Unit::Vector, RegisterKind::Vector, 0, 2},
+    {Opcode::VpmovsdbStore, "vpmovsdb", Unit::Store, RegisterKind::Vector, 16, 0, true},
+    {Opcode::VpmovusdbStore, "vpmovusdb", Unit::Store, RegisterKind::Vector, 16, 0, true},
+    {Opcode::Vpmovsxbd, "vpmovsxbd", Unit::Load, RegisterKind::Vector, 16},
+    {Opcode::Vpmovzxwd, "vpmovzxwd", Unit::Vector, RegisterKind::Vector, 0, 1},
+    {Opcode::Vpslld, "vpslld", Unit::Vector, RegisterKind::Vector, 0, 1, false, true},
+    {Opcode::Vpsrld, "vpsrld", Unit::Vector, RegisterKind::Vector, 0, 1, false, true},
+    {Opcode::Vpandd, "vpandd", Unit::Vector, RegisterKind::Vector, 0, 2},
+    {Opcode::Vpermd, "vpermd", Unit::Vector, RegisterKind::Vector, 0, 2},
+    {Opcode::Vpermt2b, "vpermt2b", Unit::Vector, RegisterKind::Vector, 0, 2, false, true},
+    {Opcode::Vpermt2w, "vpermt2w", Unit::Vector, RegisterKind::Vector, 0, 2, false, true},
+    {Opcode::Kmovq, "kmovq", Unit::Load, RegisterKind::None, 8},
+    {Opcode::Vpexpandb, "vpexpandb", Unit::Load, RegisterKind::Vector, kRowBytes},
+    {Opcode::Vmovntps, "vmovntps", Unit::Store, RegisterKind::Vector, kRowBytes, 0, true},
+    {Opcode::Mov, "mov", Unit::Load, RegisterKind::General, 8},
+    {Opcode::Prefetcht0, "prefetcht0", Unit::Load, RegisterKind::None, kRowBytes},
+    {Opcode::Prefetcht1, "prefetcht1", Unit::Load, RegisterKind::None, kRowBytes},
+    {Opcode::Prefetcht2, "prefetcht2", Unit::Load, RegisterKind::None, kRowBytes},
+    {Opcode::Prefetchnta, "prefetchnta", Unit::Load, RegisterKind::None, kRowBytes},
+    {Opcode::Prefetchw, "prefetchw", Unit::Load, RegisterKind::None, kRowBytes},
+    {Opcode::Scalar, "scalar", Unit::Scalar, RegisterKind::None},
+    {Opcode::Loop, "loop", Unit::Scalar, RegisterKind::None},
+    {Opcode::Lfence, "lfence", Unit::None, RegisterKind::None},
+    {Opcode::Pause, "pause", Unit::None, RegisterKind::None, 0, 0, false, true},
+    {Opcode::Barrier, "barrier", Unit::None, RegisterKind::None},
 }};
+static_assert(
+    [] {
+        for (std::size_t i = 0; i < kOpcodes; ++i) {
+            if (kOpcodeInfo[i].opcode != static_cast<Opcode>(i)) {
+                return false;
+            }
+        }
+        return true;
+    }(),
+    "a row for each opcode, in their order");
 inline const OpcodeInfo& info_of(Opcode opcode) {
     return kOpcodeInfo[static_cast<std::size_t>(opcode)];
 }
 
 inline bool is_dot(Opcode opcode) {
-    return opcode >= Opcode::Tdpbssd && opcode <= Opcode::Tdpbf16ps;
+    return info_of(opcode).unit == Unit::Tmul;
 }
 inline bool is_tile_load(Opcode opcode) {
     return opcode == Opcode::Tileloadd || opcode == Opcode::Tileloaddt1;
 }
 inline bool is_store(Opcode opcode) {
-    return opcode == Opcode::Tilestored || opcode == Opcode::VmovupsStore ||
-           opcode == Opcode::VpmovsdbStore || opcode == Opcode::VpmovusdbStore ||
-           opcode == Opcode::Vmovntps || opcode == Opcode::Sttilecfg;
+    return info_of(opcode).unit == Unit::Store;
 }
 inline bool is_prefetch(Opcode opcode) {
     return opcode >= Opcode::Prefetcht0 && opcode <= Opcode::Prefetchw;
-}
-
-// Bytes of memory an AVX-512, mask or configuration operand has where no length is given.
-constexpr std::int64_t default_bytes(Opcode opcode) {
-    switch (opcode) {
-        case Opcode::Vbroadcastss:
-            return 4;
-        case Opcode::Kmovq:
-            return 8;
-        case Opcode::Mov:
-            return 8;
-        case Opcode::VpmovsdbStore:
-        case Opcode::VpmovusdbStore:
-        case Opcode::Vpmovsxbd:
-            return 16;
-        default:
-            return kRowBytes;
-    }
 }
 
 // base + sum of stride * loop variable; with a table, that sum is an index into it.

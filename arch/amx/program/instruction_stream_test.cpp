@@ -14,7 +14,7 @@ namespace {
 std::vector<std::int64_t> addresses(InstructionStream& stream) {
     std::vector<std::int64_t> result;
     for (; !stream.finished(); stream.advance()) {
-        if (info_of(stream.current().instruction->opcode).memory) {
+        if (info_of(stream.current().instruction->opcode).memory()) {
             result.push_back(stream.current().address);
         }
     }

@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
-#include <array>
-
 #include "arch/amx/program/program_text.hpp"
+#include "arch/base/name_table.hpp"
 
 namespace tilesim::arch::amx::program {
 
@@ -40,7 +39,7 @@ std::string operands_of(const Program& program, const Instruction& instruction) 
     if (instruction.opcode == Opcode::Ldtilecfg) {
         return fmt::format(" {}", instruction.immediate);
     }
-    if (info.memory) {
+    if (info.memory()) {
         std::string memory = address_of(program, instruction.address);
         if (info.tile()) {
             memory += fmt::format(", {}", instruction.row_stride);
@@ -52,7 +51,7 @@ std::string operands_of(const Program& program, const Instruction& instruction) 
             return " k1, " + memory;
         }
         const std::string length =
-            !info.tile() && instruction.bytes != default_bytes(instruction.opcode)
+            !info.tile() && instruction.bytes != info_of(instruction.opcode).bytes
                 ? fmt::format(", {}", instruction.bytes)
                 : "";
         return info.unit == Unit::Store ? " " + memory + ", " + reg + length
@@ -83,8 +82,10 @@ const char* prefix_of(RegisterKind registers) {
 }
 
 std::string_view name_of(Preparation::To level) {
-    constexpr std::array<std::string_view, 4> kNames{"l1", "l2", "l3", "dram"};
-    return kNames[static_cast<std::size_t>(level)];
+    using To = Preparation::To;
+    constexpr base::NameTable<To> kLevels{
+        {{"l1", To::L1}, {"l2", To::L2}, {"l3", To::L3}, {"dram", To::Memory}}};
+    return kLevels[level];
 }
 
 std::string print(const Program& program) {

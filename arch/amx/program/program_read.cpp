@@ -220,7 +220,7 @@ class Reader {
             result.opcode = Opcode::VmovupsStore;
         }
         const OpcodeInfo& info = info_of(result.opcode);
-        if (info.memory) {
+        if (info.memory()) {
             memory_operands(word, result, operands);
         } else {
             register_operands(word, result, operands);
@@ -244,7 +244,7 @@ class Reader {
         count(word, operands, alone ? 1 : info.tile() ? 3 : 2, alone ? 1 : 3);
         const Text memory = operands[alone || store ? 0 : 1];
         result.address = addresses_.read(memory);
-        result.bytes = default_bytes(result.opcode);
+        result.bytes = info_of(result.opcode).bytes;
         check_table(memory, result);
         if (info.tile()) {
             result.row_stride = line_.integer(operands[store ? 1 : 2], kMostAddress);

@@ -133,7 +133,7 @@ std::optional<Displacement> displacement(const Program& program, const Program& 
         const Statement& statement = program.statements[i];
         const Instruction& instruction = statement.instruction;
         if (statement.kind == Statement::Kind::Instruction &&
-            program::info_of(instruction.opcode).memory &&
+            program::info_of(instruction.opcode).memory() &&
             !add_piece(pieces, program, instruction.address.base,
                        other.statements[i].instruction.address.base)) {
             return std::nullopt;

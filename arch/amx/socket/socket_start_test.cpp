@@ -88,7 +88,7 @@ TEST(Socket, LinesOfACoreInStepLieInNoCacheOfTheOneThatStandsForIt) {
 class Addresses final : public core::InstructionObserver {
   public:
     void on_instruction(const program::DynamicInstruction& instruction) override {
-        if (program::info_of(instruction.instruction->opcode).memory) {
+        if (program::info_of(instruction.instruction->opcode).memory()) {
             seen.push_back(instruction.address);
         }
     }

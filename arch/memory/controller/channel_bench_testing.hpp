@@ -20,8 +20,8 @@ struct Heard {
 };
 
 inline void PrintTo(const Heard& heard, std::ostream* out) {
-    *out << device::kCommandNames[static_cast<std::size_t>(heard.command)] << " of bank "
-         << heard.bank << " at " << heard.when;
+    *out << device::kCommandNames[heard.command] << " of bank " << heard.bank << " at "
+         << heard.when;
 }
 
 inline Heard act(std::int64_t when, std::size_t bank = 0) {

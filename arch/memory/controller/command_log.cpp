@@ -28,7 +28,7 @@ void CommandLog::line(std::size_t channel, std::string_view command, std::int64_
 void CommandLog::on_command(std::size_t channel, device::Command command, std::size_t bank,
                             std::int64_t row, std::int64_t now) {
     const bool whole_rank = command == device::Command::Refresh;
-    line(channel, device::kCommandNames[static_cast<std::size_t>(command)],
+    line(channel, device::kCommandNames[command],
          static_cast<std::int64_t>(
              whole_rank ? bank - bank % static_cast<std::size_t>(banks_per_rank_) : bank),
          row, now, ",");
@@ -39,8 +39,7 @@ void CommandLog::on_command(std::size_t channel, device::Command command, std::s
 
 void CommandLog::on_column(std::size_t channel, device::Command command, std::size_t bank,
                            std::int64_t row, std::int64_t now, const policy::Burst& burst) {
-    line(channel, device::kCommandNames[static_cast<std::size_t>(command)],
-         static_cast<std::int64_t>(bank), row, now,
+    line(channel, device::kCommandNames[command], static_cast<std::int64_t>(bank), row, now,
          fmt::format("{},{}", static_cast<std::uint32_t>(burst.column), burst.request));
     if (next_ != nullptr) {
         next_->on_column(channel, command, bank, row, now, burst);

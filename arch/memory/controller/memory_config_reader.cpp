@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <string>
 
 #include "arch/base/config.hpp"
@@ -58,19 +57,22 @@ void read_controller(Node node, device::ControllerConfig& controller) {
 // A policy that refreshes some banks at a time has to be through with all of them in time.
 void check_refresh(Node& node, const device::MemoryConfig& config) {
     const std::string& policy = config.controller.refresh_policy;
-    const bool too_many = config.banks() > static_cast<std::int64_t>(device::kMaxBanks);
-    if (policy == policy::AllBankRefresh::kName || too_many) {
-        return;
-    }
-    if (config.timing.tRFC_pb.count() == 0) {
-        node.error("controller", "this refresh policy needs timing.tRFC_pb above 0");
+    if (config.banks() > static_cast<std::int64_t>(device::kMaxBanks)) {
+        return;  // an error already
     }
     if (policy == policy::PairRefresh::kName && config.banks_per_rank() < 2) {
         node.error("controller", "bank_pair needs two banks a rank, but there is one");
         return;
     }
+    const policy::RefreshRound round = policy::make_refresh(config, 0)->round();
+    if (round.command == device::Command::Refresh) {
+        return;
+    }
+    if (config.timing.tRFC_pb.count() == 0) {
+        node.error("controller", "this refresh policy needs timing.tRFC_pb above 0");
+    }
     // To the next of the same rank; ranks take turns.
-    const std::int64_t interval = policy::make_refresh(config, 0)->round().interval * config.ranks;
+    const std::int64_t interval = round.interval * config.ranks;
     const std::int64_t least =
         std::max<std::int64_t>(config.ranks, config.timing.tREFpb_to_REFpb.count());
     if (interval < least) {

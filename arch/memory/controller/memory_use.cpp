@@ -4,6 +4,9 @@
 #include <initializer_list>
 
 #include "arch/base/limit.hpp"
+#include "arch/memory/policy/page_policies.hpp"
+#include "arch/memory/policy/refresh_policies.hpp"
+#include "arch/memory/policy/schedulers.hpp"
 
 namespace tilesim::arch::memory::controller {
 
@@ -39,6 +42,13 @@ class MemoryUse {
         }
     }
 
+    // Of policies that were not chosen.
+    void name_unread(const std::vector<std::string_view>& keys) {
+        for (const std::string_view key : keys) {
+            names_.push_back(kController + std::string{key});
+        }
+    }
+
     // What a guest keeps to as well: rows, latencies and the turns of the bus.
     void name_timing() {
         name_if(!any_ && !guest_, kTiming,
@@ -66,7 +76,7 @@ class MemoryUse {
     }
 
     void name_refresh() {
-        const bool partial = config_.controller.refresh_policy != "all_bank";
+        const bool partial = policy::refreshes_of(config_).command != device::Command::Refresh;
         name_if(totals_.refreshes == 0, kTiming, {"tREFI"});
         name_if(partial || totals_.refreshes == 0, kTiming, {"tRFC"});
         name_if(!partial || totals_.refreshes == 0, kTiming, {"tRFC_pb"});
@@ -90,19 +100,17 @@ class MemoryUse {
     void name_controller() {
         const device::ControllerConfig& controller = config_.controller;
         const port::QueuePeaks& peaks = totals_.peaks;
-        name_if(!any_ || controller.page_policy != "cap", kController, {"page_cap"});
-        // The adaptive policy begins with the timeout and keeps to a span around it.
-        name_if(
-            !any_ || (controller.page_policy != "timeout" && controller.page_policy != "adaptive"),
-            kController, {"page_timeout"});
+        name_unread(policy::PagePolicies::keys_unread_by(any_ ? controller.page_policy : ""));
         name_if(spares(controller.read_queue, peaks.reads), kController, {"read_queue"});
         name_if(spares(controller.write_queue, peaks.writes), kController, {"write_queue"});
         name_if(spares(controller.write_high, peaks.writes_at_turn), kController, {"write_high"});
         name_if(peaks.writes_left == 0, kController, {"write_low"});
+        const auto unread = policy::Schedulers::keys_unread_by(controller.scheduler);
+        name_unread(unread);
         // One that is reached is patience at its end: the next row hit has to wait.
-        name_if(spares(controller.starvation_cap, peaks.overtaken + 1) ||
-                    controller.scheduler != "fr_fcfs",
-                kController, {"starvation_cap"});
+        const bool read = std::find(unread.begin(), unread.end(), "starvation_cap") == unread.end();
+        name_if(read && spares(controller.starvation_cap, peaks.overtaken + 1), kController,
+                {"starvation_cap"});
     }
 
     // With rows on top, addresses of less than half of them have the same places in any number.

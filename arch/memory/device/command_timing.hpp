@@ -1,9 +1,8 @@
 // The timing state of one channel: when each command may go to each bank.
 //
 // Models:  every constraint of DramTiming between ACT, RD, WR, PRE and REF of one channel: per
-// bank,
-//          per bank group, per rank, the four-activate window, the data bus, which needs a gap
-//          between ranks; the command bus, which ACT, RD and WR may hold for several CK; column
+//          bank, per bank group, per rank, the four-activate window, the data bus, which needs a
+//          gap between ranks; the command bus, which ACT, RD and WR may hold for several CK; column
 //          commands that close their row; refreshes of some banks beside the others' work.
 // Ignores: power-down.
 // `earliest` asks and changes nothing; `issue` does, and doing what `earliest` forbids is a bug.
@@ -13,9 +12,9 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <string_view>
 
 #include "arch/base/check.hpp"
+#include "arch/base/name_table.hpp"
 #include "arch/memory/device/command_bus.hpp"
 #include "arch/memory/device/memory_config.hpp"
 
@@ -32,8 +31,17 @@ enum class Command {
     ReadPrecharge,  // RD and WR that close their row (RDA, WRA)
     WritePrecharge
 };
-inline constexpr std::string_view kCommandNames[] = {"ACT",   "RD",    "WR",  "PREpb", "REFab",
-                                                     "REFpb", "REFsb", "RDA", "WRA"};
+inline constexpr base::NameTable<Command> kCommandNames{{
+    {"ACT", Command::Activate},
+    {"RD", Command::Read},
+    {"WR", Command::Write},
+    {"PREpb", Command::Precharge},
+    {"REFab", Command::Refresh},
+    {"REFpb", Command::RefreshBank},
+    {"REFsb", Command::RefreshSame},
+    {"RDA", Command::ReadPrecharge},
+    {"WRA", Command::WritePrecharge},
+}};
 
 inline constexpr std::int64_t kNoRow = -1;
 

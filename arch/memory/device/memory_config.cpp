@@ -8,10 +8,10 @@
 #include <initializer_list>
 #include <set>
 #include <string_view>
-#include <utility>
 #include <variant>
 
 #include "arch/base/config.hpp"
+#include "arch/base/name_table.hpp"
 #include "arch/base/quantity.hpp"
 #include "arch/memory/device/power.hpp"
 
@@ -25,10 +25,14 @@ namespace {
 constexpr std::int64_t kSlowestClock = 1'000'000;
 constexpr std::int64_t kFastestClock = 100'000'000'000;
 
-const std::vector<std::pair<std::string_view, AddressField>> kFieldNames{
-    {"column", AddressField::Column}, {"bank_group", AddressField::BankGroup},
-    {"bank", AddressField::Bank},     {"channel", AddressField::Channel},
-    {"rank", AddressField::Rank},     {"row", AddressField::Row}};
+constexpr base::NameTable<AddressField> kFieldNames{{
+    {"column", AddressField::Column},
+    {"bank_group", AddressField::BankGroup},
+    {"bank", AddressField::Bank},
+    {"channel", AddressField::Channel},
+    {"rank", AddressField::Rank},
+    {"row", AddressField::Row},
+}};
 
 void read_refresh_timing(Node& node, DramTiming& timing) {
     const Range cycles{0, kLongestConstraint};
@@ -181,10 +185,8 @@ void check_currents(Node& node, const Currents& currents, const MemoryConfig& co
     above(energy.read, "I4R", "I3N");
     above(energy.write, "I4W", "I3N");
     above(energy.refresh, "I5B", "I3N");
-    MemoryConfig refreshed = config;  // whose policy is read later
-    for (const char* policy : {"per_bank", "same_bank"}) {
-        refreshed.controller.refresh_policy = policy;
-        above(energy_of(currents, refreshed).refresh_some, partial_refresh_current(refreshed),
+    for (const Command refresh : {Command::RefreshBank, Command::RefreshSame}) {
+        above(energy_of(currents, config, {refresh, 1}).refresh, refresh_current(refresh),
               "I3N, I2N, standby_permille");
     }
 }
@@ -217,24 +219,22 @@ std::vector<AddressBits> read_mapping(std::vector<Node> entries) {
     for (Node& entry : entries) {
         const std::string text = entry.scalar();
         const std::size_t colon = text.find(':');
-        const auto field = std::find_if(kFieldNames.begin(), kFieldNames.end(), [&](const auto& f) {
-            return f.first == text.substr(0, colon);
-        });
+        const auto field = kFieldNames.find(std::string_view{text}.substr(0, colon));
         const auto bits = base::config::parse_integer(
             colon == std::string::npos ? std::string_view{"0"}
                                        : std::string_view{text}.substr(colon + 1));
         const auto* count = std::get_if<std::int64_t>(&bits);
-        if (field == kFieldNames.end() || count == nullptr || *count > kMostBits ||
+        if (!field || count == nullptr || *count > kMostBits ||
             *count < (colon == std::string::npos ? 0 : 1)) {
             entry.error("", fmt::format("must be FIELD or FIELD:BITS with a field of column, "
                                         "bank_group, bank, channel, rank, row, got '{}'",
                                         text));
             continue;
         }
-        if (*count == 0 && !open.insert(field->second).second) {
+        if (*count == 0 && !open.insert(*field).second) {
             entry.error("", fmt::format("'{}' stands twice without a number of bits", text));
         }
-        mapping.push_back({field->second, *count});
+        mapping.push_back({*field, *count});
     }
     return mapping;
 }

@@ -29,25 +29,33 @@ struct Supply {
     double one_bank = 0;  // of one open bank
 };
 
-bool of_same_banks(const MemoryConfig& config) {
-    return config.controller.refresh_policy == "same_bank";
+// The current of such refreshes; 0: not given.
+std::int64_t current_of(const Currents& currents, Command refresh) {
+    switch (refresh) {
+        case Command::RefreshBank:
+            return currents.I5pb;
+        case Command::RefreshSame:
+            return currents.I5C;
+        default:
+            return currents.I5B;
+    }
 }
 
 // Of refreshing some banks: the same of every group, measured beside active standby; or single
 // banks or pairs, measured beside precharge standby at their interval (JESD209-5: IDD5PB at
 // tREFIpb, an eighth of tREFI for sixteen banks, of which two are refreshed together).
 double partial_refresh(const Currents& c, const Supply& s, const MemoryConfig& config,
-                       double seconds) {
+                       const Refreshes& refreshes, double seconds) {
     const DramTiming& t = config.timing;
     const auto length = static_cast<double>(t.tRFC_pb.count());
-    if (of_same_banks(config) && c.I5C > 0) {
+    if (refreshes.command == Command::RefreshSame && c.I5C > 0) {
         const double groups = static_cast<double>(config.bank_groups);
         const double standby = s.common + groups * (s.one_bank - s.common);
         return s.volts * (Supply::amperes(c.I5C) - standby) * length * seconds * kPico;
     }
-    if (!of_same_banks(config) && c.I5pb > 0 && length > 0) {
-        const bool pairs = config.controller.refresh_policy == "bank_pair";
-        const double turns = static_cast<double>(config.banks_per_rank()) / (pairs ? 2 : 1);
+    if (refreshes.command == Command::RefreshBank && c.I5pb > 0 && length > 0) {
+        const double turns =
+            static_cast<double>(config.banks_per_rank()) / static_cast<double>(refreshes.banks);
         const double interval = static_cast<double>(t.tREFI.count()) / turns;
         const double during =
             (Supply::amperes(c.I5pb) * interval - s.i2n * (interval - length)) / length;
@@ -64,14 +72,13 @@ CommandEnergy& CommandEnergy::operator+=(const CommandEnergy& other) {
     read += other.read;
     write += other.write;
     refresh += other.refresh;
-    refresh_some += other.refresh_some;
     closed_mw += other.closed_mw;
     open_mw += other.open_mw;
     each_bank_mw += other.each_bank_mw;
     return *this;
 }
 
-CommandEnergy energy_of(const Currents& c, const MemoryConfig& config) {
+CommandEnergy energy_of(const Currents& c, const MemoryConfig& config, const Refreshes& refreshes) {
     const Supply s(c, config);
     const DramTiming& t = config.timing;
     const double cycle = 1 / static_cast<double>(config.clock.count());
@@ -86,37 +93,41 @@ CommandEnergy energy_of(const Currents& c, const MemoryConfig& config) {
     energy.precharge = charge(s.i0 - s.i2n, t.tRP);
     energy.read = above_standby(c.I4R, t.burst);
     energy.write = above_standby(c.I4W, t.burst);
-    energy.refresh = above_standby(c.I5B, t.tRFC);
-    energy.refresh_some = partial_refresh(c, s, config, cycle);
+    energy.refresh = refreshes.command == Command::Refresh
+                         ? above_standby(c.I5B, t.tRFC)
+                         : partial_refresh(c, s, config, refreshes, cycle);
     energy.closed_mw = s.volts * s.i2n * kMilli;
     energy.open_mw = s.volts * s.common * kMilli;
     energy.each_bank_mw = s.volts * (s.one_bank - s.common) * kMilli;
     return energy;
 }
 
-const char* partial_refresh_current(const MemoryConfig& config) {
-    return of_same_banks(config) ? "I5C" : "I5pb";
-}
-
-std::optional<std::string> missing_refresh_current(const MemoryConfig& config) {
-    const Currents& core = config.power.core;
-    if (config.controller.refresh_policy == "all_bank") {
-        return core.I5B > 0 ? std::nullopt : std::optional<std::string>{"I5B"};
+const char* refresh_current(Command refresh) {
+    switch (refresh) {
+        case Command::RefreshBank:
+            return "I5pb";
+        case Command::RefreshSame:
+            return "I5C";
+        default:
+            return "I5B";
     }
-    return (of_same_banks(config) ? core.I5C : core.I5pb) > 0
-               ? std::nullopt
-               : std::optional<std::string>{partial_refresh_current(config)};
 }
 
-std::optional<EnergyTable> energy_of(const MemoryConfig& config, const CommandCounts& n) {
+std::optional<std::string> missing_refresh_current(const MemoryConfig& config, Command refresh) {
+    return current_of(config.power.core, refresh) > 0
+               ? std::nullopt
+               : std::optional<std::string>{refresh_current(refresh)};
+}
+
+std::optional<EnergyTable> energy_of(const MemoryConfig& config, const Refreshes& refreshes,
+                                     const CommandCounts& n) {
     if (!config.power.core.given()) {
         return std::nullopt;
     }
-    CommandEnergy one = energy_of(config.power.core, config);
-    one += energy_of(config.power.pump, config);
+    CommandEnergy one = energy_of(config.power.core, config, refreshes);
+    one += energy_of(config.power.pump, config, refreshes);
     const auto devices = static_cast<double>(config.power.devices);
     const double to_nanojoules = devices / 1000;  // from picojoules of a device
-    const bool all_banks = config.controller.refresh_policy == "all_bank";
     const double cycle_ns = 1e9 / static_cast<double>(config.clock.count());
     const double time = n.cycles * static_cast<double>(config.channels * config.ranks);
     // Milliwatts times nanoseconds are picojoules.
@@ -127,9 +138,8 @@ std::optional<EnergyTable> energy_of(const MemoryConfig& config, const CommandCo
                       {"precharge", one.precharge * n.activates * to_nanojoules},
                       {"read", one.read * n.reads * to_nanojoules},
                       {"write", one.write * n.writes * to_nanojoules}};
-    if (n.refreshes == 0 || !missing_refresh_current(config)) {
-        table.emplace_back(
-            "refresh", (all_banks ? one.refresh : one.refresh_some) * n.refreshes * to_nanojoules);
+    if (n.refreshes == 0 || !missing_refresh_current(config, refreshes.command)) {
+        table.emplace_back("refresh", one.refresh * n.refreshes * to_nanojoules);
     }
     table.emplace_back("background", background * to_nanojoules);
     return table;

@@ -23,6 +23,9 @@ MemoryConfig ddr4() {
     return config;
 }
 
+// Of four groups of banks.
+constexpr Refreshes kSameBank{Command::RefreshSame, 4};
+
 constexpr double kAThousandth = 0.001;
 void expect_near(double got, double expected) {
     EXPECT_NEAR(got, expected, expected * kAThousandth);
@@ -59,7 +62,8 @@ TEST(Power, ARunAddsUpItsCommandsAndTheTimeBetween) {
     config.power.devices = 8;
     config.power.pump = {};
     const CommandEnergy one = energy_of(config.power.core, config);
-    const auto table = energy_of(config, {.activates = 10, .any_row_open = 600, .cycles = 1000});
+    const auto table =
+        energy_of(config, {}, {.activates = 10, .any_row_open = 600, .cycles = 1000});
     ASSERT_TRUE(table.has_value());
     EXPECT_DOUBLE_EQ(table->at(0).second, one.activate * 10 * 8 / 1000);
     EXPECT_DOUBLE_EQ(table->at(1).second, one.precharge * 10 * 8 / 1000);  // each is closed once
@@ -81,7 +85,7 @@ TEST(Power, BothSuppliesOfARunAddUpInEveryFigure) {
                                .row_open = 700,
                                .any_row_open = 500,
                                .cycles = 1000};
-    const auto table = energy_of(config, counts);
+    const auto table = energy_of(config, {}, counts);
     ASSERT_TRUE(table.has_value());
     const double background =
         (core.closed_mw * 500 + core.open_mw * 500 + core.each_bank_mw * 700) / 1.200480192;
@@ -90,15 +94,14 @@ TEST(Power, BothSuppliesOfARunAddUpInEveryFigure) {
     for (std::size_t i = 0; i < of_one.size(); ++i) {
         EXPECT_NEAR(table->at(i).second, 2 * of_one[i] / 1000, 1e-9) << table->at(i).first;
     }
-    config.controller.refresh_policy = "same_bank";
-    EXPECT_NEAR(energy_of(config, counts)->at(4).second,
-                2 * energy_of(config.power.core, config).refresh_some / 1000, 1e-9);
+    EXPECT_NEAR(energy_of(config, kSameBank, counts)->at(4).second,
+                2 * energy_of(config.power.core, config, kSameBank).refresh / 1000, 1e-9);
 }
 
 TEST(Power, WithoutCurrentsThereIsNoNumber) {
     MemoryConfig config = ddr4();
     config.power.core = {};
-    EXPECT_FALSE(energy_of(config, CommandCounts{}).has_value());
+    EXPECT_FALSE(energy_of(config, {}, {}).has_value());
 }
 
 // Same-bank refresh is measured beside active standby of a bank a group, refresh of single banks or
@@ -107,23 +110,21 @@ TEST(Power, RefreshOfSomeBanksIsAboveTheStandbyItWasMeasuredBeside) {
     MemoryConfig config = ddr4();
     config.timing.tRFC_pb = base::Cycles{97};
     config.timing.tREFI = base::Cycles{9363};
-    config.controller.refresh_policy = "same_bank";
     config.power.core.I5C = 77'000;
     config.power.core.I5pb = 52'000;
     const double tck = 1 / 1.200480192;
-    EXPECT_NEAR(energy_of(config.power.core, config).refresh_some, 1.2 * (77 - 44) * 97 * tck,
+    EXPECT_NEAR(energy_of(config.power.core, config, kSameBank).refresh, 1.2 * (77 - 44) * 97 * tck,
                 1e-6);
     config.power.standby_permille = 0;  // of active standby all is the open banks'
-    EXPECT_NEAR(energy_of(config.power.core, config).refresh_some,
+    EXPECT_NEAR(energy_of(config.power.core, config, kSameBank).refresh,
                 1.2 * (77 - (38.25 + 4 * (44 - 38.25) / 16)) * 97 * tck, 1e-6);
     config.power.standby_permille = 1000;
-    for (const auto& [policy, turns] : {std::pair{"per_bank", 16}, std::pair{"bank_pair", 8}}) {
-        config.controller.refresh_policy = policy;
+    for (const auto& [banks, turns] : {std::pair{1, 16}, std::pair{2, 8}}) {
         const double interval = 9363.0 / turns;
         const double during = (52 * interval - 38.25 * (interval - 97)) / 97;
-        EXPECT_NEAR(energy_of(config.power.core, config).refresh_some,
+        EXPECT_NEAR(energy_of(config.power.core, config, {Command::RefreshBank, banks}).refresh,
                     1.2 * (during - 44) * 97 * tck, 1e-6)
-            << policy;
+            << banks;
     }
 }
 
@@ -131,14 +132,14 @@ TEST(Power, RefreshOfSomeBanksIsAboveTheStandbyItWasMeasuredBeside) {
 TEST(Power, RefreshesOfUnknownEnergyAreLeftOutAndNamed) {
     MemoryConfig config = ddr4();
     const CommandCounts counts{.refreshes = 1, .cycles = 1000};
-    EXPECT_FALSE(missing_refresh_current(config));
-    EXPECT_EQ(energy_of(config, counts)->at(4).first, "refresh");
-    for (const auto& [policy, key] : {std::pair{"all_bank", "I5B"}, std::pair{"bank_pair", "I5pb"},
-                                      std::pair{"same_bank", "I5C"}}) {
-        config.controller.refresh_policy = policy;
+    EXPECT_FALSE(missing_refresh_current(config, Command::Refresh));
+    EXPECT_EQ(energy_of(config, {}, counts)->at(4).first, "refresh");
+    for (const auto& [refresh, key] :
+         {std::pair{Command::Refresh, "I5B"}, std::pair{Command::RefreshBank, "I5pb"},
+          std::pair{Command::RefreshSame, "I5C"}}) {
         config.power.core.I5B = 0;
-        EXPECT_EQ(missing_refresh_current(config), key);
-        EXPECT_EQ(energy_of(config, counts)->at(4).first, "background") << policy;
+        EXPECT_EQ(missing_refresh_current(config, refresh), key);
+        EXPECT_EQ(energy_of(config, {refresh, 1}, counts)->at(4).first, "background") << key;
     }
 }
 

@@ -21,6 +21,7 @@ namespace tilesim::arch::memory::policy {
 class AdaptivePage final : public PagePolicy {
   public:
     static constexpr std::string_view kName = "adaptive";
+    static constexpr std::string_view kKeys[] = {"page_timeout"};
     static constexpr int kMiddle = 8;  // of a four-bit counter
     static constexpr int kLoose = 12;  // its upper threshold
     static constexpr int kTight = 4;   // its lower one

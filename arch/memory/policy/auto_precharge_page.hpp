@@ -23,6 +23,7 @@ class ClosedAdaptivePage final : public PagePolicy {
 class CapPage final : public PagePolicy {
   public:
     static constexpr std::string_view kName = "cap";
+    static constexpr std::string_view kKeys[] = {"page_cap"};
     explicit CapPage(const device::ControllerConfig& config) : cap_(config.page_cap) {}
 
     bool always_open() const override { return true; }

@@ -2,6 +2,7 @@
 //
 // A scheduler is a class with these members, known to the channel at compile time:
 //   kName                       its name in a configuration
+//   kKeys                       the keys that it alone reads, where there are some
 //   overtakes(lane)             whether a row hit may go before an older burst of its bank
 //   choose(bursts, timing, now) the command to issue next, not before `now`: the earliest there is
 // and, told of what has happened so that it can keep its plans:

@@ -18,6 +18,7 @@ namespace tilesim::arch::memory::policy {
 class FrFcfs {
   public:
     static constexpr std::string_view kName = "fr_fcfs";
+    static constexpr std::string_view kKeys[] = {"starvation_cap"};
 
     explicit FrFcfs(const device::ControllerConfig& config) : cap_(config.starvation_cap) {}
 

@@ -77,5 +77,21 @@ TEST(PartialRefresh, ChannelsShareOutTheIntervalOfARound) {
     EXPECT_EQ((PerBankRefresh{config, 1}.first()), 777);
 }
 
+// Four groups of five banks.
+TEST(RefreshPolicies, SayWhatTheirRefreshesAreToTheBanks) {
+    device::MemoryConfig config;
+    config.bank_groups = 4;
+    config.banks_per_group = 5;
+    const auto expect = [&config](const char* policy, device::Command command, int banks) {
+        config.controller.refresh_policy = policy;
+        EXPECT_EQ(refreshes_of(config).command, command) << policy;
+        EXPECT_EQ(refreshes_of(config).banks, banks) << policy;
+    };
+    expect("all_bank", device::Command::Refresh, 20);
+    expect("per_bank", device::Command::RefreshBank, 1);
+    expect("bank_pair", device::Command::RefreshBank, 2);
+    expect("same_bank", device::Command::RefreshSame, 4);
+}
+
 }  // namespace
 }  // namespace tilesim::arch::memory::policy

@@ -11,6 +11,7 @@ namespace tilesim::arch::memory::policy {
 class TimeoutPage final : public PagePolicy {
   public:
     static constexpr std::string_view kName = "timeout";
+    static constexpr std::string_view kKeys[] = {"page_timeout"};
     explicit TimeoutPage(const device::ControllerConfig& config)
         : limit_(config.page_timeout.count()) {}
 

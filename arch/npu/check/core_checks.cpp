@@ -44,15 +44,18 @@ std::vector<std::int64_t> operand_bytes(const program::Kernel& kernel) {
                     bytes(kernel.m, kernel.c)};
         case program::KernelKind::Vector: {
             const std::int64_t a = kernel.m * program::row_bytes(kernel, kernel.n);
-            const bool row = kernel.operation == program::VectorOperation::RmsNorm;
-            if (!program::has_second_operand(kernel.operation)) {
+            const auto second = program::second_operand(kernel.operation);
+            if (second == program::SecondOperand::None) {
                 return {a, c};
             }
-            return {a, bytes((row ? 1 : kernel.m) * kernel.n, kernel.b), c};
+            const std::int64_t rows = second == program::SecondOperand::Row ? 1 : kernel.m;
+            return {a, bytes(rows * kernel.n, kernel.b), c};
         }
-        default:
+        case program::KernelKind::Fixed:
+        case program::KernelKind::Inline:
             return {};
     }
+    return {};
 }
 
 class CoreChecks : private ProblemList {

@@ -213,7 +213,8 @@ class DeviceUse {
                        (kernel.kind == KernelKind::Vector && kernel.iteration_lanes == 0);
         matvecs_ = matvecs_ || matvec;
         sums_ = sums_ || matvec ||
-                (kernel.kind == KernelKind::Vector && program::sums_rows(kernel.operation));
+                (kernel.kind == KernelKind::Vector &&
+                 program::reach_of(kernel.operation) == program::Reach::Row);
     }
     // Whether a load slot more or less changes the kernel's time.
     bool feels_slots(const program::Kernel& kernel) const {

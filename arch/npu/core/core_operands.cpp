@@ -63,7 +63,7 @@ void CoreOperands::compute(const program::Kernel& kernel,
 
 void CoreOperands::compute_vector(const program::Kernel& kernel,
                                   const std::vector<std::int64_t>& operands) {
-    const bool two = program::has_second_operand(kernel.operation);
+    const bool two = program::second_operand(kernel.operation) != program::SecondOperand::None;
     work_on_vectors(kernel, bytes(operands[0]),
                     two ? bytes(operands[1]) : std::span<const std::byte>{},
                     bytes(operands.back()));

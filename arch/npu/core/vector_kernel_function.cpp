@@ -6,7 +6,6 @@
 #include <cstring>
 #include <functional>
 #include <numeric>
-#include <type_traits>
 
 #include "arch/base/check.hpp"
 
@@ -103,11 +102,54 @@ float mean_square(std::span<const float> row) {
            static_cast<float>(row.size());
 }
 
+constexpr float kSmall = 1e-5F;  // beside a mean square that may be 0
+
+void rms_norm(std::span<float> a, std::span<const float> b) {
+    const float scale = 1.0F / std::sqrt(mean_square(a) + kSmall);
+    for (Size i = 0; i < a.size(); ++i) {
+        a[i] = a[i] * scale * (b.empty() ? 1.0F : b[i]);
+    }
+}
+
+void layer_norm(std::span<float> a) {
+    const float mean = std::accumulate(a.begin(), a.end(), 0.0F) / static_cast<float>(a.size());
+    for (float& x : a) {
+        x -= mean;
+    }
+    const float scale = 1.0F / std::sqrt(mean_square(a) + kSmall);
+    for (float& x : a) {
+        x *= scale;
+    }
+}
+
+void softmax(std::span<float> a) {
+    const float greatest = *std::max_element(a.begin(), a.end());
+    float sum = 0;
+    for (float& x : a) {
+        x = std::exp(x - greatest);
+        sum += x;
+    }
+    for (float& x : a) {
+        x /= sum;
+    }
+}
+
+void turn_pairs(std::span<float> a, std::span<const float> b) {
+    for (Size i = 0; i + 1 < a.size(); i += 2) {
+        const float x = a[i];
+        const float y = a[i + 1];
+        a[i] = x * b[i] - y * b[i + 1];
+        a[i + 1] = x * b[i + 1] + y * b[i];
+    }
+}
+
 // One row; `a` and `b` as floats.
 void work_on_row(VectorOperation operation, std::span<float> a, std::span<const float> b) {
-    constexpr float kSmall = 1e-5F;
     constexpr float kGelu = 1.5957691F;  // 2 sqrt(2 / pi), Hendrycks and Gimpel (2016)
     constexpr float kGeluCube = 0.044715F;
+    const auto each = [a](auto function) {
+        std::transform(a.begin(), a.end(), a.begin(), function);
+    };
     switch (operation) {
         case VectorOperation::Add:
             std::transform(a.begin(), a.end(), b.begin(), a.begin(), std::plus<>{});
@@ -116,70 +158,24 @@ void work_on_row(VectorOperation operation, std::span<float> a, std::span<const 
             std::transform(a.begin(), a.end(), b.begin(), a.begin(), std::multiplies<>{});
             return;
         case VectorOperation::Silu:
-            for (float& x : a) {
-                x = x * sigmoid(x);
-            }
-            return;
+            return each([](float x) { return x * sigmoid(x); });
         case VectorOperation::Relu:
-            for (float& x : a) {
-                x = std::max(x, 0.0F);
-            }
-            return;
+            return each([](float x) { return std::max(x, 0.0F); });
         case VectorOperation::Sigmoid:
-            for (float& x : a) {
-                x = sigmoid(x);
-            }
-            return;
+            return each(sigmoid);
         case VectorOperation::Tanh:
-            for (float& x : a) {
-                x = 2.0F * sigmoid(2.0F * x) - 1.0F;
-            }
-            return;
+            return each([](float x) { return 2.0F * sigmoid(2.0F * x) - 1.0F; });
         case VectorOperation::Gelu:
-            for (float& x : a) {
-                x = x * sigmoid(kGelu * (x + kGeluCube * x * x * x));
-            }
-            return;
+            return each([](float x) { return x * sigmoid(kGelu * (x + kGeluCube * x * x * x)); });
         case VectorOperation::RmsNorm:
-        case VectorOperation::UnweightedRmsNorm: {
-            const float scale = 1.0F / std::sqrt(mean_square(a) + kSmall);
-            for (Size i = 0; i < a.size(); ++i) {
-                a[i] = a[i] * scale * (b.empty() ? 1.0F : b[i]);
-            }
-            return;
-        }
-        case VectorOperation::LayerNorm: {
-            const float mean =
-                std::accumulate(a.begin(), a.end(), 0.0F) / static_cast<float>(a.size());
-            for (float& x : a) {
-                x -= mean;
-            }
-            const float scale = 1.0F / std::sqrt(mean_square(a) + kSmall);
-            for (float& x : a) {
-                x *= scale;
-            }
-            return;
-        }
-        case VectorOperation::Softmax: {
-            const float greatest = *std::max_element(a.begin(), a.end());
-            float sum = 0;
-            for (float& x : a) {
-                x = std::exp(x - greatest);
-                sum += x;
-            }
-            for (float& x : a) {
-                x /= sum;
-            }
-            return;
-        }
+        case VectorOperation::UnweightedRmsNorm:
+            return rms_norm(a, b);
+        case VectorOperation::LayerNorm:
+            return layer_norm(a);
+        case VectorOperation::Softmax:
+            return softmax(a);
         case VectorOperation::Rope:
-            for (Size i = 0; i + 1 < a.size(); i += 2) {
-                const float x = a[i];
-                const float y = a[i + 1];
-                a[i] = x * b[i] - y * b[i + 1];
-                a[i + 1] = x * b[i + 1] + y * b[i];
-            }
-            return;
+            return turn_pairs(a, b);
         case VectorOperation::Copy:
         case VectorOperation::Dequantise:
         case VectorOperation::Cast:
@@ -241,7 +237,7 @@ void work_on_vectors(const Kernel& kernel, std::span<const std::byte> a,
                      std::span<const std::byte> b, std::span<std::byte> c) {
     const auto n = static_cast<Size>(kernel.n);
     const auto row_size = static_cast<Size>(program::row_bytes(kernel, kernel.n));
-    const bool one_row = kernel.operation == VectorOperation::RmsNorm;
+    const bool one_row = program::second_operand(kernel.operation) == program::SecondOperand::Row;
     const std::vector<float> second =
         b.empty() ? std::vector<float>{}
                   : as_floats(b, kernel.b, one_row ? kernel.n : kernel.m * kernel.n);

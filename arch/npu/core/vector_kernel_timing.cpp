@@ -147,7 +147,8 @@ KernelCycles VectorKernelTiming::matvec(const Kernel& kernel) const {
 
 KernelCycles VectorKernelTiming::vector(const Kernel& kernel) const {
     const std::int64_t a = bits_of(kernel.a);
-    const std::int64_t b = program::has_second_operand(kernel.operation) ? bits_of(kernel.b) : 0;
+    const bool has_b = program::second_operand(kernel.operation) != program::SecondOperand::None;
+    const std::int64_t b = has_b ? bits_of(kernel.b) : 0;
     const std::int64_t c = bits_of(kernel.c);
     const std::int64_t lanes = config_.vector_lanes;
     const auto pass = [&](std::int64_t instructions, std::int64_t loads, std::int64_t stores,

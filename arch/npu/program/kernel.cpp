@@ -1,54 +1,69 @@
 #include "arch/npu/program/kernel.hpp"
 
-#include <algorithm>
-
 #include "arch/base/units.hpp"
 
 namespace tilesim::arch::npu::program {
 
 namespace {
 
-template <class Enum>
-std::string_view name_in(const std::vector<std::pair<std::string_view, Enum>>& table, Enum value) {
-    return std::find_if(table.begin(), table.end(),
-                        [value](const auto& entry) { return entry.second == value; })
-        ->first;
-}
-
 constexpr std::int64_t kScaleBits = 16;  // a bf16
 
 }  // namespace
 
 std::string_view name_of(KernelKind kind) {
-    return name_in(kKernelKinds, kind);
+    return kKernelKinds[kind];
 }
 
 std::string_view name_of(VectorOperation operation) {
-    return name_in(kVectorOperations, operation);
+    return kVectorOperations[operation];
 }
 
-bool has_second_operand(VectorOperation operation) {
+SecondOperand second_operand(VectorOperation operation) {
     switch (operation) {
+        case VectorOperation::RmsNorm:
+            return SecondOperand::Row;
         case VectorOperation::Add:
         case VectorOperation::Multiply:
-        case VectorOperation::RmsNorm:
         case VectorOperation::Rope:
-            return true;
-        default:
-            return false;
+            return SecondOperand::Rows;
+        case VectorOperation::Silu:
+        case VectorOperation::Copy:
+        case VectorOperation::Relu:
+        case VectorOperation::Sigmoid:
+        case VectorOperation::Tanh:
+        case VectorOperation::Gelu:
+        case VectorOperation::UnweightedRmsNorm:
+        case VectorOperation::LayerNorm:
+        case VectorOperation::Softmax:
+        case VectorOperation::Dequantise:
+        case VectorOperation::Cast:
+            return SecondOperand::None;
     }
+    return SecondOperand::None;
 }
 
-bool sums_rows(VectorOperation operation) {
+Reach reach_of(VectorOperation operation) {
     switch (operation) {
         case VectorOperation::RmsNorm:
         case VectorOperation::UnweightedRmsNorm:
         case VectorOperation::LayerNorm:
         case VectorOperation::Softmax:
-            return true;
-        default:
-            return false;
+            return Reach::Row;
+        case VectorOperation::Rope:        // its pair
+        case VectorOperation::Dequantise:  // its scale factor, behind the row
+            return Reach::Neighbours;
+        case VectorOperation::Add:
+        case VectorOperation::Multiply:
+        case VectorOperation::Silu:
+        case VectorOperation::Copy:
+        case VectorOperation::Relu:
+        case VectorOperation::Sigmoid:
+        case VectorOperation::Tanh:
+        case VectorOperation::Gelu:
+        case VectorOperation::Cast:
+            return Reach::Element;
     }
+    return Reach::Element;
 }
 
 std::int64_t row_bytes(const Kernel& kernel, std::int64_t elements) {

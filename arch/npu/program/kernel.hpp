@@ -5,11 +5,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "arch/base/data_type.hpp"
 #include "arch/base/file_place.hpp"
+#include "arch/base/name_table.hpp"
 
 namespace tilesim::arch::npu {
 
@@ -39,12 +38,17 @@ enum class KernelKind {
     Stream
 };
 
-inline const std::vector<std::pair<std::string_view, KernelKind>> kKernelKinds{
-    {"multiply", KernelKind::Multiply},  {"stream", KernelKind::Stream},
-    {"zero", KernelKind::Zero},          {"add", KernelKind::Add},
-    {"add_value", KernelKind::AddValue}, {"fixed", KernelKind::Fixed},
-    {"inline", KernelKind::Inline},      {"matvec", KernelKind::Matvec},
-    {"vector", KernelKind::Vector}};
+inline constexpr base::NameTable<KernelKind> kKernelKinds{{
+    {"multiply", KernelKind::Multiply},
+    {"stream", KernelKind::Stream},
+    {"zero", KernelKind::Zero},
+    {"add", KernelKind::Add},
+    {"add_value", KernelKind::AddValue},
+    {"fixed", KernelKind::Fixed},
+    {"inline", KernelKind::Inline},
+    {"matvec", KernelKind::Matvec},
+    {"vector", KernelKind::Vector},
+}};
 std::string_view name_of(KernelKind kind);
 
 // What a Vector kernel does with m rows of n elements.
@@ -65,7 +69,7 @@ enum class VectorOperation {
     Dequantise,         // integers times the scale factors that follow each row of A
     Cast,               // A in C's type
 };
-inline const std::vector<std::pair<std::string_view, VectorOperation>> kVectorOperations{
+inline constexpr base::NameTable<VectorOperation> kVectorOperations{{
     {"add", VectorOperation::Add},
     {"multiply", VectorOperation::Multiply},
     {"silu", VectorOperation::Silu},
@@ -80,12 +84,15 @@ inline const std::vector<std::pair<std::string_view, VectorOperation>> kVectorOp
     {"softmax", VectorOperation::Softmax},
     {"rope", VectorOperation::Rope},
     {"dequantise", VectorOperation::Dequantise},
-    {"cast", VectorOperation::Cast}};
+    {"cast", VectorOperation::Cast},
+}};
 std::string_view name_of(VectorOperation operation);
-// Whether it reads a B.
-bool has_second_operand(VectorOperation operation);
-// Whether an element of C depends on all of A's row.
-bool sums_rows(VectorOperation operation);
+// What it reads beside A: nothing, one row that goes with all of A's, or a row for each.
+enum class SecondOperand { None, Row, Rows };
+SecondOperand second_operand(VectorOperation operation);
+// On what of A an element of C depends: the one in its place alone, others near it, or its row.
+enum class Reach { Element, Neighbours, Row };
+Reach reach_of(VectorOperation operation);
 
 struct Kernel {
     std::string name;

@@ -2,31 +2,40 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <charconv>
+
+#include "arch/base/name_table.hpp"
 
 namespace tilesim::arch::npu::program {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> kBundleNames{
-    // in the order of Bundle
-    "core", "dma", "ctrl", "fifo", "south", "west", "north", "east", "trace"};
+constexpr base::NameTable<Bundle> kBundles{{
+    {"core", Bundle::Core},
+    {"dma", Bundle::Dma},
+    {"ctrl", Bundle::Control},
+    {"fifo", Bundle::Fifo},
+    {"south", Bundle::South},
+    {"west", Bundle::West},
+    {"north", Bundle::North},
+    {"east", Bundle::East},
+    {"trace", Bundle::Trace},
+}};
 
 }  // namespace
 
 std::string_view name_of(Bundle bundle) {
-    return kBundleNames[static_cast<std::size_t>(bundle)];
+    return kBundles[bundle];
 }
 
 std::optional<SwitchPort> parse_port(std::string_view text) {
-    for (std::size_t i = 0; i < kBundleNames.size(); ++i) {
-        if (!text.starts_with(kBundleNames[i]) || text.size() == kBundleNames[i].size()) {
+    for (const auto& [name, bundle] : kBundles) {
+        if (!text.starts_with(name) || text.size() == name.size()) {
             continue;
         }
-        SwitchPort port{static_cast<Bundle>(i), 0};
+        SwitchPort port{bundle, 0};
         const char* end = text.data() + text.size();
-        const auto parsed = std::from_chars(text.data() + kBundleNames[i].size(), end, port.index);
+        const auto parsed = std::from_chars(text.data() + name.size(), end, port.index);
         if (parsed.ec == std::errc{} && parsed.ptr == end && port.index >= 0) {
             return port;
         }

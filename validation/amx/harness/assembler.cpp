@@ -1,7 +1,5 @@
 #include "validation/amx/harness/assembler.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "arch/base/config.hpp"
@@ -108,10 +106,10 @@ void Assembler::analyse() {
         if (const std::int64_t elements = masked_elements(each); elements > 0) {
             masks_[elements] = -1;
         }
-        if (info_of(each.opcode).memory && (each.address.table < 0 || i >= counted_until)) {
+        if (info_of(each.opcode).memory() && (each.address.table < 0 || i >= counted_until)) {
             note_pattern(each.address);
         }
-        if (info_of(each.opcode).memory && info_of(each.opcode).tile()) {
+        if (info_of(each.opcode).memory() && info_of(each.opcode).tile()) {
             strides_[each.row_stride] = -1;
         }
     }

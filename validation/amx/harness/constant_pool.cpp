@@ -1,7 +1,5 @@
 #include "validation/amx/harness/constant_pool.hpp"
 
-#include <cstring>
-
 namespace tilesim::validation::amx::harness {
 
 using arch::amx::program::kRowBytes;

@@ -1,6 +1,8 @@
 // What the assembler makes of single instructions.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "arch/base/config.hpp"
 #include "validation/amx/harness/assembler.hpp"
 #include "validation/amx/harness/assembler_parts.hpp"
@@ -184,7 +186,7 @@ bool Assembler::vector_memory(const Instruction& each) {
     constexpr VectorForm kStream{OpcodeMap::Of, Prefix::None, 0x2B};
     const int reg = each.destination;
     if (narrows(each.opcode) || moves_floats(each.opcode)) {
-        if (each.bytes < 1 || each.bytes > arch::amx::program::default_bytes(each.opcode)) {
+        if (each.bytes < 1 || each.bytes > arch::amx::program::info_of(each.opcode).bytes) {
             throw ConfigError(
                 fmt::format("{} of {} bytes", info_of(each.opcode).mnemonic, each.bytes));
         }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "arch/amx/program/tile_config.hpp"
+#include "arch/base/name_table.hpp"
 #include "arch/base/units.hpp"
 
 namespace tilesim::workloads::amx::tiles {
@@ -13,30 +14,26 @@ namespace {
 
 using Map = AmxMapping;
 
-template <class Enum>
-using Names = std::vector<std::pair<std::string_view, Enum>>;
-
-const Names<Map::Order> kOrders{{"reference", Map::Order::Reference},
-                                {"k_innermost", Map::Order::KInnermost},
-                                {"preloaded", Map::Order::Preloaded},
-                                {"switched", Map::Order::Switched},
-                                {"interleaved", Map::Order::Interleaved}};
-const Names<Map::BLayout> kLayouts{{"packed", Map::BLayout::Packed},
-                                   {"vnni", Map::BLayout::Vnni},
-                                   {"row_major", Map::BLayout::RowMajor},
-                                   {"sparse", Map::BLayout::Sparse}};
-const Names<Map::DataIn> kLevels{{"registers", Map::DataIn::Registers},
-                                 {"l1", Map::DataIn::L1},
-                                 {"l2", Map::DataIn::L2},
-                                 {"l3", Map::DataIn::L3},
-                                 {"dram", Map::DataIn::Memory}};
-
-template <class Enum>
-std::string name_in(const Names<Enum>& names, Enum value) {
-    const auto entry = std::find_if(names.begin(), names.end(),
-                                    [value](const auto& name) { return name.second == value; });
-    return std::string{entry->first};
-}
+constexpr arch::base::NameTable<Map::Order> kOrders{{
+    {"reference", Map::Order::Reference},
+    {"k_innermost", Map::Order::KInnermost},
+    {"preloaded", Map::Order::Preloaded},
+    {"switched", Map::Order::Switched},
+    {"interleaved", Map::Order::Interleaved},
+}};
+constexpr arch::base::NameTable<Map::BLayout> kLayouts{{
+    {"packed", Map::BLayout::Packed},
+    {"vnni", Map::BLayout::Vnni},
+    {"row_major", Map::BLayout::RowMajor},
+    {"sparse", Map::BLayout::Sparse},
+}};
+constexpr arch::base::NameTable<Map::DataIn> kLevels{{
+    {"registers", Map::DataIn::Registers},
+    {"l1", Map::DataIn::L1},
+    {"l2", Map::DataIn::L2},
+    {"l3", Map::DataIn::L3},
+    {"dram", Map::DataIn::Memory},
+}};
 
 void read_memory_keys(arch::base::config::Node& node, Map& map) {
     const arch::base::config::Range padding{0, 1 << 16};
@@ -186,13 +183,13 @@ std::int64_t shares_of_n(const GemmProblem& gemm, const Map& map) {
 }
 
 std::string name_of(Map::Order order) {
-    return name_in(kOrders, order);
+    return std::string{kOrders[order]};
 }
 std::string name_of(Map::BLayout layout) {
-    return name_in(kLayouts, layout);
+    return std::string{kLayouts[layout]};
 }
 std::string name_of(Map::DataIn data_in) {
-    return name_in(kLevels, data_in);
+    return std::string{kLevels[data_in]};
 }
 
 }  // namespace tilesim::workloads::amx::tiles

@@ -39,8 +39,7 @@ void read_keys(arch::base::config::Node& node, ElementwiseProblem& problem) {
 }
 
 bool ElementwiseProblem::by_elements() const {
-    return !program::sums_rows(operation) && operation != program::VectorOperation::Rope &&
-           operation != program::VectorOperation::Dequantise;
+    return program::reach_of(operation) == program::Reach::Element;
 }
 
 std::int64_t ElementwiseProblem::b_rows(std::int64_t rows) const {

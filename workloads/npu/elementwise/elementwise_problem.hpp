@@ -17,14 +17,19 @@ struct ElementwiseProblem {
     std::int64_t scale_block = 0;  // elements that share a scale factor; 0: none
     std::int64_t heads = 1;        // rows of A that one row of B goes with
 
-    bool has_b() const { return arch::npu::program::has_second_operand(operation); }
+    bool has_b() const { return second() != arch::npu::program::SecondOperand::None; }
     // The same row of B goes with all of A's.
-    bool keeps_b() const { return operation == arch::npu::program::VectorOperation::RmsNorm; }
+    bool keeps_b() const { return second() == arch::npu::program::SecondOperand::Row; }
     // C's elements depend on those of A and B in their place alone, which lie one after the other.
     bool by_elements() const;
     // Rows of B in DRAM, to go with so many of A.
     std::int64_t b_rows(std::int64_t rows) const;
     arch::npu::DataType b() const { return is_float(a) ? a : c; }
+
+  private:
+    arch::npu::program::SecondOperand second() const {
+        return arch::npu::program::second_operand(operation);
+    }
 };
 void read_keys(arch::base::config::Node& node, ElementwiseProblem& problem);
 
