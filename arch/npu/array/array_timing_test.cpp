@@ -115,6 +115,8 @@ TEST(ArrayTiming, AStreamOfTwoWordsACycleTakesHalfTheCyclesOverTheSameSwitches) 
     EXPECT_EQ(bench.now(), sent + config.stream.hop_latency * 3 - 1_cyc);
     EXPECT_EQ(bench.end_of(kSender), sent);
     EXPECT_EQ(bench.end_of(kReceiver), sent + config.stream.hop_latency * 3);
+    bench.array->finish_statistics();
+    EXPECT_EQ(bench.array->finish_cycle(), bench.end_of(kReceiver));
 }
 
 TEST(ArrayTiming, AReceiversBubbleDelaysWhatFollows) {
