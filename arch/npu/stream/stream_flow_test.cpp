@@ -32,6 +32,18 @@ TEST(StreamFlow, MovesOneWordACycleAfterItsLatency) {
     EXPECT_EQ(receiver.words.size(), 100U);
 }
 
+// They have arrived before.
+TEST(StreamFlow, AReceiverHearsOfItsWordsAsItTakesThem) {
+    Bench bench;
+    Source source;
+    Receiver receiver{bench.scheduler};
+    const auto flow = flow_to(bench, source, {&receiver});
+    bench.at(0_cyc, [&] { flow->begin(3, 3, 0_cyc); });
+    bench.at(50_cyc, [&] { receiver.sink.begin(3, 53_cyc); });
+    bench.run();
+    EXPECT_EQ(receiver.runs, (std::vector<std::pair<std::int64_t, Cycles>>{{3, 53_cyc}}));
+}
+
 // Two words a cycle of the array: ticks of half a nanosecond. Its ends count in cycles.
 TEST(StreamFlow, AWiderStreamMovesItsWordsInFewerCycles) {
     Bench bench;
