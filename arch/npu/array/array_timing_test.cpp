@@ -79,6 +79,19 @@ struct ArrayBench : TestBench {
         return array->channel(id).descriptors_done();
     }
 
+    std::int64_t spent(const program::ChannelId& id, dma::ChannelState state) const {
+        const std::string& path = array->channel(id).name();
+        std::int64_t cycles = 0;
+        for (const base::stats::Group* tile : root.children()[0]->children()) {
+            for (const base::stats::Group* part : tile->children()) {
+                cycles += part->path() == path
+                              ? part->accounts()[0]->spent(static_cast<std::size_t>(state))
+                              : 0;
+            }
+        }
+        return cycles;
+    }
+
     NpuConfig config;
     program::Program program;
     base::stats::Group root{""};
@@ -92,6 +105,14 @@ program::Program send_up(std::int64_t repeat = 1) {
     program.routes = {up("up", 0, kReceiver)};
     program.dmas = {{kMemoryTile, {descriptor(0)}, {{Direction::MM2S, 0, {0, repeat}}}},
                     {kCore, {descriptor(1)}, {{Direction::S2MM, 0, {1, repeat}}}}};
+    return program;
+}
+
+// The receiver takes both in one descriptor: only the sender goes from one to the next.
+program::Program send_twice() {
+    program::Program program = send_up(2);
+    program.dmas[1].starts[0].task.repeat = 1;
+    program.dmas[1].descriptors[0].length *= 2;
     return program;
 }
 
@@ -115,6 +136,38 @@ TEST(ArrayTiming, AStreamOfTwoWordsACycleTakesHalfTheCyclesOverTheSameSwitches) 
     EXPECT_EQ(bench.now(), sent + config.stream.hop_latency * 3 - 1_cyc);
     EXPECT_EQ(bench.end_of(kSender), sent);
     EXPECT_EQ(bench.end_of(kReceiver), sent + config.stream.hop_latency * 3);
+    bench.array->finish_statistics();
+    EXPECT_EQ(bench.array->finish_cycle(), bench.end_of(kReceiver));
+}
+
+// What a descriptor takes beyond the cycles of its words: here the bubble before the second.
+TEST(ArrayTiming, AStreamOfTwoWordsACycleIsWaitedForBeyondHalfTheCycles) {
+    NpuConfig config = device();
+    config.stream.width = base::BytesPerCycle{2 * kWordBytes};
+    ArrayBench bench(send_twice(), config);
+    bench.run();
+    EXPECT_EQ(bench.spent(kSender, dma::ChannelState::Streaming), (kTransferWords + 1) / 2 * 2);
+    EXPECT_EQ(bench.spent(kSender, dma::ChannelState::WaitingForStream),
+              config.memory_dma.boundary_bubble.count());
+}
+
+// The header is a word of those who keep it.
+TEST(ArrayTiming, AHeaderIsNoWordOfAReceiverThatDropsIt) {
+    const NpuConfig config = device();
+    for (const bool drops : {false, true}) {
+        program::Program program = send_up();
+        program.routes[0].packet_id = 5;
+        program.routes[0].keep_header = true;
+        if (drops) {
+            program.routes[0].without_header = {kReceiver};
+        }
+        program.dmas[0].descriptors[0].packet = program::Packet{5, 0, 0};
+        ArrayBench bench(program, config);
+        bench.run();
+        EXPECT_EQ(bench.end_of(kReceiver), config.memory_dma.descriptor_latency + kMoved +
+                                               config.stream.hop_latency * 3 +
+                                               (drops ? 1_cyc : 0_cyc));
+    }
 }
 
 TEST(ArrayTiming, AReceiversBubbleDelaysWhatFollows) {
@@ -128,11 +181,7 @@ TEST(ArrayTiming, AReceiversBubbleDelaysWhatFollows) {
 
 TEST(ArrayTiming, ASendersBubbleDelaysWhatFollows) {
     const NpuConfig config = device();
-    program::Program program = send_up(2);
-    // The receiver takes both in one descriptor: only the sender goes from one to the next.
-    program.dmas[1].starts[0].task.repeat = 1;
-    program.dmas[1].descriptors[0].length *= 2;
-    ArrayBench bench(program, config);
+    ArrayBench bench(send_twice(), config);
     bench.run();
     EXPECT_EQ(bench.end_of(kReceiver), config.memory_dma.descriptor_latency + kMoved * 2 +
                                            config.stream.hop_latency * 3 +
@@ -151,22 +200,41 @@ TEST(ArrayTiming, ALockTheSequenceGivesStartsTheStreamTheGrantToStreamLater) {
               config.command_processor.write_cycles + config.memory_dma.grant_to_stream + kMoved);
 }
 
-TEST(ArrayTiming, AShimsTaskStartsLaterThanATiles) {
-    const NpuConfig config = device();
+constexpr program::ChannelId kShimReader{kShimTile, Direction::MM2S, 0};
+
+// A shim reads and sends to the memory tile above.
+program::Program read_in(std::int64_t words) {
     program::Program program;
-    program.external_buffers = {{"in", 0, 4 * kTransferWords}};
+    program.external_buffers = {{"in", 0, 4 * words}};
     program::Route route;
     route.name = "in";
-    route.source = {kShimTile, Direction::MM2S, 0};
+    route.source = kShimReader;
     route.destinations = {{kMemoryTile, Direction::S2MM, 0}};
     route.path = {{kShimTile, {South, 3}, {North, 0}, {}}, {kMemoryTile, {South, 0}, {Dma, 0}, {}}};
     program.routes = {route};
-    program.dmas = {{kShimTile, {descriptor(0)}, {{Direction::MM2S, 0, {0, 1}}}}};
-    ArrayBench bench(program, config);
+    program.dmas = {{kShimTile, {descriptor(0, words)}, {{Direction::MM2S, 0, {0, 1}}}}};
+    return program;
+}
+
+TEST(ArrayTiming, AShimsTaskStartsLaterThanATiles) {
+    const NpuConfig config = device();
+    ArrayBench bench(read_in(kTransferWords), config);
     bench.run();
     ASSERT_FALSE(bench.memory.reads.empty());
     EXPECT_EQ(bench.memory.reads[0].arrival,
               218_ns + fabric::FabricConfig{}.request_latency);  // 7 + 211 cycles
+}
+
+// 32 words, which one burst brings and the FIFO of a receiver that never starts takes.
+TEST(ArrayTiming, AnAnswerCrossesTheShimsPortAtItsWidth) {
+    const auto end_with = [](std::int64_t bytes_a_cycle) {
+        NpuConfig config = device();
+        config.shim.port_width = base::BytesPerCycle{bytes_a_cycle};
+        ArrayBench bench(read_in(32), config);
+        bench.run();
+        return bench.end_of(kShimReader);
+    };
+    EXPECT_EQ(end_with(2) - end_with(16), Cycles{4 * 32 / 2 - 4 * 32 / 16});
 }
 
 TEST(ArrayTiming, AQueueIsAsDeepAsItsKindOfTileHasIt) {
@@ -294,6 +362,17 @@ TEST(ArrayTiming, ASenderRunsAheadOfAStoppedReceiverByTheFifosOfItsStream) {
     };
     EXPECT_TRUE(sends(config.stream.sink_fifo));
     EXPECT_FALSE(sends(config.stream.sink_fifo + 1));
+}
+
+// A circuit passes no arbiter: what follows needs not wait until its end fits behind one.
+TEST(ArrayTiming, ACircuitsNextWordsFollowThoseThatAStoppedReceiverHasNotTaken) {
+    const NpuConfig config = device();
+    program::Program program = send_up(2);
+    program.dmas.pop_back();
+    program.dmas[0].descriptors[0].length = config.stream.arbiter_fifo + 1;
+    ArrayBench bench(program, config);
+    bench.run();
+    EXPECT_EQ(bench.done(kSender), 2);
 }
 
 // Two packets pass one arbiter of the memory tile's switch. The first is for a core whose channel

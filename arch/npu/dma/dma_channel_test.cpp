@@ -115,6 +115,17 @@ TEST(DmaChannel, ARepeatedTaskRunsItsChainAgainWithoutANewStart) {
     EXPECT_TRUE(bench.channel.idle());
 }
 
+// No word passes in them, as if the stream had none.
+TEST(DmaChannel, TheCyclesBetweenDescriptorsAreAWaitForTheStream) {
+    SendingChannel bench;
+    bench.write(0, 1);
+    bench.write(1);
+    bench.push_at(0_cyc, {});
+    bench.run();
+    EXPECT_EQ(bench.spent(ChannelState::Streaming), (kMoved * 2).count());
+    EXPECT_EQ(bench.spent(ChannelState::WaitingForStream), kBubble.count());
+}
+
 TEST(DmaChannel, ATokenIsSentOnceAtTheEndOfTheLastRun) {
     SendingChannel bench;
     bench.write(0);

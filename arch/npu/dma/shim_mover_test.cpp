@@ -369,6 +369,18 @@ TEST(ShimWriter, ATaskEndsWhenTheMemoryHasTakenItsLastWrite) {
     EXPECT_EQ(bench.channel.last_progress(), kFirstWritten);
 }
 
+// By then the first write has been taken, and no other is under way.
+TEST(ShimWriter, ATaskWhoseLastWordsComeLateEndsWhenTheyAreWritten) {
+    constexpr Cycles kLater = 1009_cyc;
+    WriterBench bench(config_with(7));
+    bench.write_descriptor(0, 2 * kBurst);
+    bench.push_at(0_cyc);
+    bench.at(kStartOfTask, [&] { bench.flow.begin(2 * kBurst / 4, kBurst / 4, kStartOfTask, {}); });
+    bench.at(kLater, [&] { bench.flow.supply(kBurst / 4, kLater); });
+    bench.run();
+    EXPECT_EQ(bench.channel.first_end(), kFirstWritten - kStartOfTask + kLater);
+}
+
 TEST(ShimWriter, ATaskEndsAtAnEdgeOfTheArraysClock) {
     WriterBench bench(config_with(7));
     bench.memory.latency = base::Femtoseconds{30'400'000};  // kMemory is the edge after it

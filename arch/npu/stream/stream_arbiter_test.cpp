@@ -219,8 +219,8 @@ TEST(StreamArbiter, TheEndOfAPacketIsDeliveredAfterItHasGivenTheArbiterBack) {
     EXPECT_EQ(arbiter.owner(), nullptr);
 }
 
-// It has its header wait at the arbiter, which the end of the packet before still holds.
-TEST(StreamArbiter, ThePacketBehindOneWhoseEndWaitsFollowsOnceThatFits) {
+// Of five words too many, three fit behind it.
+TEST(StreamArbiter, IsHeldUntilEnoughOfAnEndThatWaitsIsTaken) {
     Bench bench;
     Source source;
     Receiver receiver{bench.scheduler};
@@ -228,13 +228,36 @@ TEST(StreamArbiter, ThePacketBehindOneWhoseEndWaitsFollowsOnceThatFits) {
     const auto flow = flow_to(bench, source, {&receiver}, {&arbiter}, 1);
     bench.at(0_cyc, [&] {
         receiver.sink.begin(10, 0_cyc);
-        flow->begin(10 + kCapacity, 10 + kCapacity, 0_cyc);
+        flow->begin(10 + kArbiterCapacity + 2, 10 + kArbiterCapacity + 2, 0_cyc);
     });
-    bench.at(50_cyc, [&] { flow->begin(10, 10, 50_cyc); });
-    bench.at(100_cyc, [&] { receiver.sink.begin(kCapacity + 10, 100_cyc); });
+    for (const Cycles from : {100_cyc, 200_cyc}) {
+        bench.at(from, [&, from] { receiver.sink.begin(1, from); });
+    }
+    bench.run_until(199_cyc);
+    EXPECT_EQ(arbiter.owner(), flow.get());
     bench.run();
-    EXPECT_EQ(source.sent, (std::vector{1_cyc + Cycles{10 + kCapacity}, 110_cyc}));
-    EXPECT_EQ(receiver.received.back(), 110_cyc + kLatency);
+    EXPECT_EQ(arbiter.owner(), nullptr);
+}
+
+// It has its header wait at the arbiter, which the end of the packet before still holds, and so
+// does a word that the receiver's FIFO has room for.
+TEST(StreamArbiter, ThePacketBehindOneWhoseEndWaitsFollowsOnceThatFits) {
+    for (const std::int64_t surplus : {kArbiterCapacity + 1, kCapacity}) {
+        Bench bench;
+        Source source;
+        Receiver receiver{bench.scheduler};
+        StreamArbiter arbiter{"arbiter"};
+        const auto flow = flow_to(bench, source, {&receiver}, {&arbiter}, 1);
+        bench.at(0_cyc, [&] {
+            receiver.sink.begin(10, 0_cyc);
+            flow->begin(10 + surplus, 10 + surplus, 0_cyc);
+        });
+        bench.at(50_cyc, [&] { flow->begin(10, 10, 50_cyc); });
+        bench.at(100_cyc, [&] { receiver.sink.begin(surplus + 10, 100_cyc); });
+        bench.run();
+        EXPECT_EQ(source.sent, (std::vector{1_cyc + Cycles{10 + surplus}, 110_cyc}));
+        EXPECT_EQ(receiver.received.back(), 110_cyc + kLatency);
+    }
 }
 
 // Its end has left the source, and has room in the receiver's FIFO: but not all behind the arbiter.

@@ -32,6 +32,18 @@ TEST(StreamFlow, MovesOneWordACycleAfterItsLatency) {
     EXPECT_EQ(receiver.words.size(), 100U);
 }
 
+// They have arrived before.
+TEST(StreamFlow, AReceiverHearsOfItsWordsAsItTakesThem) {
+    Bench bench;
+    Source source;
+    Receiver receiver{bench.scheduler};
+    const auto flow = flow_to(bench, source, {&receiver});
+    bench.at(0_cyc, [&] { flow->begin(3, 3, 0_cyc); });
+    bench.at(50_cyc, [&] { receiver.sink.begin(3, 53_cyc); });
+    bench.run();
+    EXPECT_EQ(receiver.runs, (std::vector<std::pair<std::int64_t, Cycles>>{{3, 53_cyc}}));
+}
+
 // Two words a cycle of the array: ticks of half a nanosecond. Its ends count in cycles.
 TEST(StreamFlow, AWiderStreamMovesItsWordsInFewerCycles) {
     Bench bench;
@@ -47,6 +59,26 @@ TEST(StreamFlow, AWiderStreamMovesItsWordsInFewerCycles) {
     bench.run();
     EXPECT_EQ(source.sent, (std::vector{3_cyc + 51_cyc}));  // half a cycle more is a whole one
     EXPECT_EQ(receiver.received, (std::vector{3_cyc + 54_cyc}));  // 101 words and seven ticks
+}
+
+// Its cycles are the array's, to which its ends keep, whenever it is told of them.
+TEST(StreamFlow, AWiderStreamBeginsAndGoesOnInTheCyclesItIsTold) {
+    Bench bench;
+    CycleScheduler ticks{bench.queue, base::Clock{base::Hertz{2'000'000'000}}, 2};
+    Source source;
+    Receiver receiver{ticks};
+    StreamFlow flow{"flow", ticks, source, {{&receiver.sink, kLatency, kCapacity, 0}},
+                    {},     {},    false,  true};
+    bench.at(3_cyc, [&] {
+        receiver.sink.begin(16, 3_cyc);
+        flow.begin(20, 10, 11_cyc);
+    });
+    bench.at(30_cyc, [&] { flow.supply(10, 37_cyc); });
+    bench.at(60_cyc, [&] { receiver.sink.begin(4, 67_cyc); });
+    bench.run();
+    EXPECT_EQ(source.pieces.front(), (std::pair<std::int64_t, Cycles>{10, 32_cyc}));  // ticks
+    EXPECT_EQ(source.sent, (std::vector{42_cyc}));
+    EXPECT_EQ(receiver.received.back(), 69_cyc);
 }
 
 TEST(StreamFlow, PiecesFollowWithoutAGapAndAreNoLongerThanWhatIsBetweenTheEnds) {
@@ -233,6 +265,17 @@ TEST(StreamFlow, APacketThatIsAwaitedIsAnnouncedAsItsFirstWordArrives) {
     TwoSenders bench;
     bench.at(0_cyc, [&] { bench.receiver.sink.await_packet(); });
     bench.at(10_cyc, [&] { bench.one.begin(1, 1, 10_cyc, {.descriptor = 4}); });
+    bench.run_until(10_cyc + kLatency - 1_cyc);
+    EXPECT_TRUE(bench.receiver.packets.empty());
+    bench.run_until(10_cyc + kLatency);
+    EXPECT_EQ(bench.receiver.packets, (std::vector<std::int64_t>{4}));
+}
+
+// Its first word has left when somebody begins to wait for it.
+TEST(StreamFlow, APacketOnItsWayIsAnnouncedAsItsFirstWordArrives) {
+    TwoSenders bench;
+    bench.at(10_cyc, [&] { bench.one.begin(1, 1, 10_cyc, {.descriptor = 4}); });
+    bench.at(12_cyc, [&] { bench.receiver.sink.await_packet(); });
     bench.run_until(10_cyc + kLatency - 1_cyc);
     EXPECT_TRUE(bench.receiver.packets.empty());
     bench.run_until(10_cyc + kLatency);

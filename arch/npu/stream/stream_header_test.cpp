@@ -101,6 +101,9 @@ TEST(StreamHeader, AHeaderInSteadyFlowIsDroppedToo) {
     bench.run();
     EXPECT_EQ(source.sent, (std::vector{sent, sent * 2}));
     EXPECT_EQ(drops.received, (std::vector{sent * 2 + kLatency}));
+    for (const auto& [words, start] : drops.runs) {
+        EXPECT_GT(words, 0);  // none is given back
+    }
     std::vector<std::uint32_t> numbers(2 * kPacket);
     std::iota(numbers.begin(), numbers.end(), 0U);
     EXPECT_EQ(drops.words, numbers);
