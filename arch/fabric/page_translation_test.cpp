@@ -72,6 +72,19 @@ TEST(PageTranslation, NoWalkHasRoomBetweenTwoThatOneHasJoined) {
     EXPECT_EQ(at(4, 4'010_ns), 4'050_ns + kWalk * 3);
 }
 
+// Whichever of the two is known of first.
+TEST(PageTranslation, AWalkFitsBetweenTwoThatLeaveNoMoreThanItsTime) {
+    for (const bool later_first : {false, true}) {
+        PageTranslation pages = table(512);
+        const auto at = [&pages](std::int64_t page, base::Femtoseconds from) {
+            return pages.known(page * kPageBytes, from, 90_ns);
+        };
+        at(0, later_first ? 4'000_ns + kWalk * 2 : 4'000_ns);
+        at(1, later_first ? 4'000_ns : 4'000_ns + kWalk * 2);
+        EXPECT_EQ(at(2, 4'000_ns + kWalk), 4'000_ns + kWalk * 2);
+    }
+}
+
 TEST(PageTranslation, APageThatAnotherHasDisplacedIsWalkedToAgain) {
     PageTranslation pages = table(1);
     known(pages, 0, 100_ns);

@@ -219,6 +219,28 @@ TEST(StreamArbiter, TheEndOfAPacketIsDeliveredAfterItHasGivenTheArbiterBack) {
     EXPECT_EQ(arbiter.owner(), nullptr);
 }
 
+// Another flow's packet has it in between, and waits for its words.
+TEST(StreamArbiter, IsAskedForAgainByTheNextPacketOfAFlow) {
+    Bench bench;
+    Source first, other;
+    Receiver of_first{bench.scheduler};
+    Receiver of_other{bench.scheduler};
+    StreamArbiter arbiter{"arbiter"};
+    const auto flow = flow_to(bench, first, {&of_first}, {&arbiter}, 1);
+    const auto between = flow_to(bench, other, {&of_other}, {&arbiter}, 2);
+    bench.at(0_cyc, [&] {
+        of_first.sink.begin(20, 0_cyc);
+        of_other.sink.begin(10, 0_cyc);
+        flow->begin(10, 10, 0_cyc);
+    });
+    bench.at(50_cyc, [&] { between->begin(10, 0, 50_cyc); });
+    bench.at(60_cyc, [&] { flow->begin(10, 10, 60_cyc); });
+    bench.at(100_cyc, [&] { between->supply(10, 100_cyc); });
+    bench.run();
+    EXPECT_EQ(other.sent, (std::vector{110_cyc}));
+    EXPECT_EQ(first.sent, (std::vector{11_cyc, 120_cyc}));
+}
+
 // Of five words too many, three fit behind it.
 TEST(StreamArbiter, IsHeldUntilEnoughOfAnEndThatWaitsIsTaken) {
     Bench bench;
