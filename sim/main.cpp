@@ -98,10 +98,9 @@ int run(const Arguments& arguments) {
                                                        arguments.file, overrides_of(arguments));
     if (sim::shows_progress()) {
         scenario.watch([](arch::base::Femtoseconds simulated) {
-            constexpr double kFemtosecondsPerMillisecond = 1e12;
-            sim::show_progress(
-                fmt::format("simulated {:.3f} ms",
-                            static_cast<double>(simulated.count()) / kFemtosecondsPerMillisecond));
+            constexpr double kNanosecondsPerMillisecond = 1e6;
+            sim::show_progress(fmt::format(
+                "simulated {:.3f} ms", arch::base::ns_of(simulated) / kNanosecondsPerMillisecond));
         });
     }
     sim::trace::TraceSession trace(arguments.trace);

@@ -29,15 +29,19 @@ struct Supply {
     double one_bank = 0;  // of one open bank
 };
 
-// The current of such refreshes; 0: not given.
-std::int64_t current_of(const Currents& currents, Command refresh) {
+// The current that such refreshes take, by its key; 0: not given.
+struct RefreshCurrent {
+    const char* key;
+    std::int64_t Currents::*microamperes;
+};
+RefreshCurrent current_of(Command refresh) {
     switch (refresh) {
         case Command::RefreshBank:
-            return currents.I5pb;
+            return {"I5pb", &Currents::I5pb};
         case Command::RefreshSame:
-            return currents.I5C;
+            return {"I5C", &Currents::I5C};
         default:
-            return currents.I5B;
+            return {"I5B", &Currents::I5B};
     }
 }
 
@@ -103,20 +107,13 @@ CommandEnergy energy_of(const Currents& c, const MemoryConfig& config, const Ref
 }
 
 const char* refresh_current(Command refresh) {
-    switch (refresh) {
-        case Command::RefreshBank:
-            return "I5pb";
-        case Command::RefreshSame:
-            return "I5C";
-        default:
-            return "I5B";
-    }
+    return current_of(refresh).key;
 }
 
 std::optional<std::string> missing_refresh_current(const MemoryConfig& config, Command refresh) {
-    return current_of(config.power.core, refresh) > 0
-               ? std::nullopt
-               : std::optional<std::string>{refresh_current(refresh)};
+    const RefreshCurrent current = current_of(refresh);
+    return config.power.core.*current.microamperes > 0 ? std::nullopt
+                                                       : std::optional<std::string>{current.key};
 }
 
 std::optional<EnergyTable> energy_of(const MemoryConfig& config, const Refreshes& refreshes,

@@ -73,7 +73,7 @@ class CoreChecks : private ProblemList {
         const core::KernelTiming timing(config_.kernels);
         const core::StreamKernelTiming stream_timing(config_.kernels, config_.stream);
         for (const program::Kernel& kernel : program_.kernels) {
-            const auto place = at(kernel.where);
+            const auto about = at(kernel.where);
             const std::string problem = kernel.kind == program::KernelKind::Stream
                                             ? stream_timing.check(kernel)
                                             : timing.check(kernel);
@@ -81,7 +81,7 @@ class CoreChecks : private ProblemList {
         }
         std::set<program::TileCoordinate> tiles;
         for (const program::CoreProgram& core : program_.cores) {
-            const auto place = at(core.where);
+            const auto about = at(core.where);
             require(tiles.insert(core.tile).second, "{}: has two scripts", core_name(core.tile));
             if (!config_.contains(core.tile) ||
                 config_.kind_of(core.tile) != program::TileKind::Core) {
@@ -95,7 +95,7 @@ class CoreChecks : private ProblemList {
             check_script(core, core.script);
         }
         for (const auto& [parameter, where] : written_) {
-            const auto place = at(where);
+            const auto about = at(where);
             require(tiles.contains(parameter.first), "write_parameter: {} has no script",
                     core_name(parameter.first));
         }
@@ -141,7 +141,7 @@ class CoreChecks : private ProblemList {
     void check_script(const program::CoreProgram& core,
                       const std::vector<program::CoreOp>& script) {
         for (const program::CoreOp& op : script) {
-            const auto place = at(op.where);
+            const auto about = at(op.where);
             if (const auto* acquire = std::get_if<program::AcquireOp>(&op.op)) {
                 check_lock(core, acquire->action);
                 waited_ = true;
@@ -280,7 +280,7 @@ class CoreChecks : private ProblemList {
         std::set<program::TileCoordinate> outs;
         std::set<program::TileCoordinate> ins;
         for (const program::Cascade& cascade : program_.cascades) {
-            const auto place = at(cascade.where);
+            const auto about = at(cascade.where);
             const program::TileCoordinate from = cascade.from;
             const program::TileCoordinate to = cascade.to;
             // AIE1: a snake that begins in the west of the lowest row.

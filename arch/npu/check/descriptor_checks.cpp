@@ -27,13 +27,13 @@ class DescriptorChecks : private ProblemList {
 
     std::vector<std::string> run(program::TileCoordinate tile,
                                  const program::BufferDescriptor& descriptor) {
-        const auto place = at(descriptor.where);
+        const auto about = at(descriptor.where);
         check_descriptor(tile, descriptor);
         return take_problems();
     }
     std::vector<std::string> run(const program::ChannelId& channel,
                                  const program::BufferDescriptor& descriptor) {
-        const auto place = at(descriptor.where);
+        const auto about = at(descriptor.where);
         check_use(channel, descriptor);
         return take_problems();
     }

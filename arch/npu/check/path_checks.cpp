@@ -47,7 +47,7 @@ class PathChecks : private ProblemList {
     std::vector<std::string> run() {
         for (const program::Route& route : program_.routes) {
             if (!route.path.empty()) {
-                const auto place = at(route.where);
+                const auto about = at(route.where);
                 check(route);
             }
         }

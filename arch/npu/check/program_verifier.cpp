@@ -28,7 +28,7 @@ class Verifier : private ProblemList {
         add(check_storage(program_, config_));
         std::set<program::TileCoordinate> dmas;
         for (const program::TileDma& dma : program_.dmas) {
-            const auto place = at(dma.where);
+            const auto about = at(dma.where);
             require(dmas.insert(dma.tile).second, "{}: its DMA is described twice",
                     tile_name(dma.tile));
             if (config_.contains(dma.tile)) {
@@ -38,7 +38,7 @@ class Verifier : private ProblemList {
             }
         }
         for (const program::SequenceOp& op : program_.sequence) {
-            const auto place = at(where(op));
+            const auto about = at(where(op));
             if (const auto* write = std::get_if<program::WriteDescriptor>(&op)) {
                 if (config_.contains(write->tile)) {
                     add(check_descriptor(program_, config_, write->tile, write->descriptor));
@@ -77,14 +77,14 @@ class Verifier : private ProblemList {
         std::set<std::int64_t> written;
         for (const program::BufferDescriptor& descriptor : dma.descriptors) {
             add(check_descriptor(program_, config_, dma.tile, descriptor));
-            const auto place = at(descriptor.where);
+            const auto about = at(descriptor.where);
             require(written.insert(descriptor.id).second, "{}: descriptor {} is written twice",
                     tile_name(dma.tile), descriptor.id);
         }
         std::map<program::ChannelId, std::int64_t> queued;
         for (const program::TileDma::Start& start : dma.starts) {
             const program::ChannelId id{dma.tile, start.direction, start.channel};
-            const auto place = at(start.task.where);
+            const auto about = at(start.task.where);
             check_channel(id);
             check_task(id, start.task);
             // One task runs at once, the others queue.
@@ -160,7 +160,7 @@ class Verifier : private ProblemList {
         std::map<program::ChannelId, std::string> circuits;
         std::map<std::pair<program::ChannelId, std::int64_t>, std::string> sources;
         for (const program::Route& route : program_.routes) {
-            const auto place = at(route.where);
+            const auto about = at(route.where);
             const auto [source, first] =
                 sources.emplace(std::pair{route.source, route.packet_id.value_or(-1)}, route.name);
             require(first,
@@ -194,7 +194,7 @@ class Verifier : private ProblemList {
     void check_logic_streams() {
         std::set<program::TileCoordinate> fed;
         for (const program::LogicStream& stream : program_.logic_streams) {
-            const auto place = at(stream.where);
+            const auto about = at(stream.where);
             const program::ChannelId port{stream.tile, program::Direction::S2MM, 0,
                                           program::PortKind::Core};
             check_channel(port);

@@ -29,7 +29,7 @@ class ScriptChecks : private ProblemList {
     void check_script(const program::CoreProgram& core,
                       const std::vector<program::CoreOp>& script) {
         for (const program::CoreOp& op : script) {
-            const auto place = at(op.where);
+            const auto about = at(op.where);
             if (const auto* loop = std::get_if<program::LoopOp>(&op.op)) {
                 check_script(core, loop->body);
             } else if (const auto* acquire = std::get_if<program::AcquireOp>(&op.op)) {

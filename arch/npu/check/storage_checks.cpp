@@ -27,7 +27,7 @@ class StorageChecks : private ProblemList {
     void check_buffers() {
         std::map<program::TileCoordinate, std::vector<const program::Buffer*>> by_tile;
         for (const program::Buffer& buffer : program_.buffers) {
-            const auto place = at(buffer.where);
+            const auto about = at(buffer.where);
             if (!config_.contains(buffer.tile) || buffer.tile.row == 0) {
                 require(false, "buffer {}: {} has no data memory", buffer.name,
                         tile_name(buffer.tile));
@@ -50,7 +50,7 @@ class StorageChecks : private ProblemList {
                           return a->address < b->address;
                       });
             for (std::size_t i = 1; i < buffers.size(); ++i) {
-                const auto place = at(buffers[i]->where);
+                const auto about = at(buffers[i]->where);
                 require(buffers[i - 1]->address + buffers[i - 1]->bytes <= buffers[i]->address,
                         "buffers {} and {} of {} overlap", buffers[i - 1]->name, buffers[i]->name,
                         tile_name(tile));
@@ -61,7 +61,7 @@ class StorageChecks : private ProblemList {
     void check_locks() {
         std::set<std::pair<program::TileCoordinate, std::int64_t>> seen;
         for (const program::Lock& lock : program_.locks) {
-            const auto place = at(lock.where);
+            const auto about = at(lock.where);
             if (!config_.contains(lock.tile)) {
                 require(false, "lock {}: {} is outside the array", lock.name, tile_name(lock.tile));
                 continue;
@@ -79,7 +79,7 @@ class StorageChecks : private ProblemList {
 
     void check_external_buffers() {
         for (const program::ExternalBuffer& buffer : program_.external_buffers) {
-            const auto place = at(buffer.where);
+            const auto about = at(buffer.where);
             require(buffer.address % kWordBytes == 0,
                     "external buffer {}: address {} is no multiple of {}", buffer.name,
                     buffer.address, kWordBytes);

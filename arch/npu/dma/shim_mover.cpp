@@ -154,7 +154,7 @@ void ShimWriter::begin(const DescriptorTable::Entry& entry, Cycles from) {
 }
 
 void ShimWriter::accept(Cycles from) {
-    if (receiving_ || splitter_.done()) {
+    if (splitter_.done()) {
         return;
     }
     if (outstanding_ >= context_.config.outstanding_writes) {

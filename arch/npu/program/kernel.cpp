@@ -8,6 +8,39 @@ namespace {
 
 constexpr std::int64_t kScaleBits = 16;  // a bf16
 
+// What C depends on.
+struct Dependence {
+    SecondOperand second;
+    Reach reach;
+};
+
+Dependence dependence_of(VectorOperation operation) {
+    switch (operation) {
+        case VectorOperation::Add:
+        case VectorOperation::Multiply:
+            return {SecondOperand::Rows, Reach::Element};
+        case VectorOperation::Silu:
+        case VectorOperation::Copy:
+        case VectorOperation::Relu:
+        case VectorOperation::Sigmoid:
+        case VectorOperation::Tanh:
+        case VectorOperation::Gelu:
+        case VectorOperation::Cast:
+            return {SecondOperand::None, Reach::Element};
+        case VectorOperation::Rope:  // on its pair
+            return {SecondOperand::Rows, Reach::Neighbours};
+        case VectorOperation::Dequantise:  // on its scale factor, behind the row
+            return {SecondOperand::None, Reach::Neighbours};
+        case VectorOperation::RmsNorm:
+            return {SecondOperand::Row, Reach::Row};
+        case VectorOperation::UnweightedRmsNorm:
+        case VectorOperation::LayerNorm:
+        case VectorOperation::Softmax:
+            return {SecondOperand::None, Reach::Row};
+    }
+    return {};
+}
+
 }  // namespace
 
 std::string_view name_of(KernelKind kind) {
@@ -19,51 +52,11 @@ std::string_view name_of(VectorOperation operation) {
 }
 
 SecondOperand second_operand(VectorOperation operation) {
-    switch (operation) {
-        case VectorOperation::RmsNorm:
-            return SecondOperand::Row;
-        case VectorOperation::Add:
-        case VectorOperation::Multiply:
-        case VectorOperation::Rope:
-            return SecondOperand::Rows;
-        case VectorOperation::Silu:
-        case VectorOperation::Copy:
-        case VectorOperation::Relu:
-        case VectorOperation::Sigmoid:
-        case VectorOperation::Tanh:
-        case VectorOperation::Gelu:
-        case VectorOperation::UnweightedRmsNorm:
-        case VectorOperation::LayerNorm:
-        case VectorOperation::Softmax:
-        case VectorOperation::Dequantise:
-        case VectorOperation::Cast:
-            return SecondOperand::None;
-    }
-    return SecondOperand::None;
+    return dependence_of(operation).second;
 }
 
 Reach reach_of(VectorOperation operation) {
-    switch (operation) {
-        case VectorOperation::RmsNorm:
-        case VectorOperation::UnweightedRmsNorm:
-        case VectorOperation::LayerNorm:
-        case VectorOperation::Softmax:
-            return Reach::Row;
-        case VectorOperation::Rope:        // its pair
-        case VectorOperation::Dequantise:  // its scale factor, behind the row
-            return Reach::Neighbours;
-        case VectorOperation::Add:
-        case VectorOperation::Multiply:
-        case VectorOperation::Silu:
-        case VectorOperation::Copy:
-        case VectorOperation::Relu:
-        case VectorOperation::Sigmoid:
-        case VectorOperation::Tanh:
-        case VectorOperation::Gelu:
-        case VectorOperation::Cast:
-            return Reach::Element;
-    }
-    return Reach::Element;
+    return dependence_of(operation).reach;
 }
 
 std::int64_t row_bytes(const Kernel& kernel, std::int64_t elements) {

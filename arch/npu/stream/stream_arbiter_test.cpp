@@ -203,98 +203,84 @@ TEST(StreamArbiter, PassesOthersWhenTheSurplusFitsBehindIt) {
     EXPECT_EQ(packets_of_b(kCapacity + 1), 0U);
 }
 
-TEST(StreamArbiter, TheEndOfAPacketIsDeliveredAfterItHasGivenTheArbiterBack) {
-    Bench bench;
+// One flow of packets through an arbiter.
+struct ThroughOne : Bench {
     Source source;
-    Receiver receiver{bench.scheduler};
+    Receiver receiver{scheduler};
     StreamArbiter arbiter{"arbiter"};
-    const auto flow = flow_to(bench, source, {&receiver}, {&arbiter}, 1);
+    const std::unique_ptr<StreamFlow> flow = flow_to(*this, source, {&receiver}, {&arbiter}, 1);
+};
+
+TEST(StreamArbiter, TheEndOfAPacketIsDeliveredAfterItHasGivenTheArbiterBack) {
+    ThroughOne bench;
     bench.at(0_cyc, [&] {
-        receiver.sink.begin(10, 0_cyc);
-        flow->begin(10 + kCapacity, 10 + kCapacity, 0_cyc);
+        bench.receiver.sink.begin(10, 0_cyc);
+        bench.flow->begin(10 + kCapacity, 10 + kCapacity, 0_cyc);
     });
-    bench.at(100_cyc, [&] { receiver.sink.begin(kCapacity, 100_cyc); });
+    bench.at(100_cyc, [&] { bench.receiver.sink.begin(kCapacity, 100_cyc); });
     bench.run();
-    EXPECT_EQ(receiver.received.size(), 2U);
-    EXPECT_EQ(arbiter.owner(), nullptr);
+    EXPECT_EQ(bench.receiver.received.size(), 2U);
+    EXPECT_EQ(bench.arbiter.owner(), nullptr);
 }
 
 // Another flow's packet has it in between, and waits for its words.
 TEST(StreamArbiter, IsAskedForAgainByTheNextPacketOfAFlow) {
-    Bench bench;
-    Source first, other;
-    Receiver of_first{bench.scheduler};
-    Receiver of_other{bench.scheduler};
-    StreamArbiter arbiter{"arbiter"};
-    const auto flow = flow_to(bench, first, {&of_first}, {&arbiter}, 1);
-    const auto between = flow_to(bench, other, {&of_other}, {&arbiter}, 2);
+    AtTwoReceivers bench;
     bench.at(0_cyc, [&] {
-        of_first.sink.begin(20, 0_cyc);
-        of_other.sink.begin(10, 0_cyc);
-        flow->begin(10, 10, 0_cyc);
+        bench.of_a.sink.begin(20, 0_cyc);
+        bench.of_b.sink.begin(10, 0_cyc);
+        bench.a->begin(10, 10, 0_cyc);
     });
-    bench.at(50_cyc, [&] { between->begin(10, 0, 50_cyc); });
-    bench.at(60_cyc, [&] { flow->begin(10, 10, 60_cyc); });
-    bench.at(100_cyc, [&] { between->supply(10, 100_cyc); });
+    bench.at(50_cyc, [&] { bench.b->begin(10, 0, 50_cyc); });
+    bench.at(60_cyc, [&] { bench.a->begin(10, 10, 60_cyc); });
+    bench.at(100_cyc, [&] { bench.b->supply(10, 100_cyc); });
     bench.run();
-    EXPECT_EQ(other.sent, (std::vector{110_cyc}));
-    EXPECT_EQ(first.sent, (std::vector{11_cyc, 120_cyc}));
+    EXPECT_EQ(bench.second.sent, (std::vector{110_cyc}));
+    EXPECT_EQ(bench.first.sent, (std::vector{11_cyc, 120_cyc}));
 }
 
 // Of five words too many, three fit behind it.
 TEST(StreamArbiter, IsHeldUntilEnoughOfAnEndThatWaitsIsTaken) {
-    Bench bench;
-    Source source;
-    Receiver receiver{bench.scheduler};
-    StreamArbiter arbiter{"arbiter"};
-    const auto flow = flow_to(bench, source, {&receiver}, {&arbiter}, 1);
+    ThroughOne bench;
     bench.at(0_cyc, [&] {
-        receiver.sink.begin(10, 0_cyc);
-        flow->begin(10 + kArbiterCapacity + 2, 10 + kArbiterCapacity + 2, 0_cyc);
+        bench.receiver.sink.begin(10, 0_cyc);
+        bench.flow->begin(10 + kArbiterCapacity + 2, 10 + kArbiterCapacity + 2, 0_cyc);
     });
     for (const Cycles from : {100_cyc, 200_cyc}) {
-        bench.at(from, [&, from] { receiver.sink.begin(1, from); });
+        bench.at(from, [&, from] { bench.receiver.sink.begin(1, from); });
     }
     bench.run_until(199_cyc);
-    EXPECT_EQ(arbiter.owner(), flow.get());
+    EXPECT_EQ(bench.arbiter.owner(), bench.flow.get());
     bench.run();
-    EXPECT_EQ(arbiter.owner(), nullptr);
+    EXPECT_EQ(bench.arbiter.owner(), nullptr);
 }
 
 // It has its header wait at the arbiter, which the end of the packet before still holds, and so
 // does a word that the receiver's FIFO has room for.
 TEST(StreamArbiter, ThePacketBehindOneWhoseEndWaitsFollowsOnceThatFits) {
     for (const std::int64_t surplus : {kArbiterCapacity + 1, kCapacity}) {
-        Bench bench;
-        Source source;
-        Receiver receiver{bench.scheduler};
-        StreamArbiter arbiter{"arbiter"};
-        const auto flow = flow_to(bench, source, {&receiver}, {&arbiter}, 1);
+        ThroughOne bench;
         bench.at(0_cyc, [&] {
-            receiver.sink.begin(10, 0_cyc);
-            flow->begin(10 + surplus, 10 + surplus, 0_cyc);
+            bench.receiver.sink.begin(10, 0_cyc);
+            bench.flow->begin(10 + surplus, 10 + surplus, 0_cyc);
         });
-        bench.at(50_cyc, [&] { flow->begin(10, 10, 50_cyc); });
-        bench.at(100_cyc, [&] { receiver.sink.begin(surplus + 10, 100_cyc); });
+        bench.at(50_cyc, [&] { bench.flow->begin(10, 10, 50_cyc); });
+        bench.at(100_cyc, [&] { bench.receiver.sink.begin(surplus + 10, 100_cyc); });
         bench.run();
-        EXPECT_EQ(source.sent, (std::vector{1_cyc + Cycles{10 + surplus}, 110_cyc}));
-        EXPECT_EQ(receiver.received.back(), 110_cyc + kLatency);
+        EXPECT_EQ(bench.source.sent, (std::vector{1_cyc + Cycles{10 + surplus}, 110_cyc}));
+        EXPECT_EQ(bench.receiver.received.back(), 110_cyc + kLatency);
     }
 }
 
 // Its end has left the source, and has room in the receiver's FIFO: but not all behind the arbiter.
 TEST(StreamArbiter, APacketWhoseEndHasNoRoomBehindItIsBlocked) {
     for (const std::int64_t words : {kArbiterCapacity, kArbiterCapacity + 1}) {
-        Bench bench;
-        Source source;
-        Receiver never{bench.scheduler};
-        StreamArbiter arbiter{"arbiter"};
-        const auto flow = flow_to(bench, source, {&never}, {&arbiter}, 7U);
-        bench.at(0_cyc, [&] { flow->begin(words, words, 0_cyc); });
+        ThroughOne bench;
+        bench.at(0_cyc, [&] { bench.flow->begin(words, words, 0_cyc); });
         bench.run();
-        EXPECT_EQ(source.sent.size(), 1U);
-        EXPECT_EQ(flow->blocked(), words > kArbiterCapacity);
-        EXPECT_EQ(flow->blocked_by().empty(), words <= kArbiterCapacity);
+        EXPECT_EQ(bench.source.sent.size(), 1U);
+        EXPECT_EQ(bench.flow->blocked(), words > kArbiterCapacity);
+        EXPECT_EQ(bench.flow->blocked_by().empty(), words <= kArbiterCapacity);
     }
 }
 

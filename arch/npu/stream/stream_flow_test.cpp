@@ -44,41 +44,41 @@ TEST(StreamFlow, AReceiverHearsOfItsWordsAsItTakesThem) {
     EXPECT_EQ(receiver.runs, (std::vector<std::pair<std::int64_t, Cycles>>{{3, 53_cyc}}));
 }
 
-// Two words a cycle of the array: ticks of half a nanosecond. Its ends count in cycles.
-TEST(StreamFlow, AWiderStreamMovesItsWordsInFewerCycles) {
-    Bench bench;
-    CycleScheduler ticks{bench.queue, base::Clock{base::Hertz{2'000'000'000}}, 2};
+// Two words a cycle of the array: ticks of half a nanosecond.
+struct WiderStream : Bench {
+    CycleScheduler ticks{queue, base::Clock{base::Hertz{2'000'000'000}}, 2};
     Source source;
     Receiver receiver{ticks};
     StreamFlow flow{"flow", ticks, source, {{&receiver.sink, kLatency, kCapacity, 0}},
                     {},     {},    false,  true};
+};
+
+// Its ends count in cycles.
+TEST(StreamFlow, AWiderStreamMovesItsWordsInFewerCycles) {
+    WiderStream bench;
     bench.at(3_cyc, [&] {
-        receiver.sink.begin(101, 3_cyc);
-        flow.begin(101, 101, 3_cyc);
+        bench.receiver.sink.begin(101, 3_cyc);
+        bench.flow.begin(101, 101, 3_cyc);
     });
     bench.run();
-    EXPECT_EQ(source.sent, (std::vector{3_cyc + 51_cyc}));  // half a cycle more is a whole one
-    EXPECT_EQ(receiver.received, (std::vector{3_cyc + 54_cyc}));  // 101 words and seven ticks
+    EXPECT_EQ(bench.source.sent,
+              (std::vector{3_cyc + 51_cyc}));  // half a cycle more is a whole one
+    EXPECT_EQ(bench.receiver.received, (std::vector{3_cyc + 54_cyc}));  // 101 words and seven ticks
 }
 
 // Its cycles are the array's, to which its ends keep, whenever it is told of them.
 TEST(StreamFlow, AWiderStreamBeginsAndGoesOnInTheCyclesItIsTold) {
-    Bench bench;
-    CycleScheduler ticks{bench.queue, base::Clock{base::Hertz{2'000'000'000}}, 2};
-    Source source;
-    Receiver receiver{ticks};
-    StreamFlow flow{"flow", ticks, source, {{&receiver.sink, kLatency, kCapacity, 0}},
-                    {},     {},    false,  true};
+    WiderStream bench;
     bench.at(3_cyc, [&] {
-        receiver.sink.begin(16, 3_cyc);
-        flow.begin(20, 10, 11_cyc);
+        bench.receiver.sink.begin(16, 3_cyc);
+        bench.flow.begin(20, 10, 11_cyc);
     });
-    bench.at(30_cyc, [&] { flow.supply(10, 37_cyc); });
-    bench.at(60_cyc, [&] { receiver.sink.begin(4, 67_cyc); });
+    bench.at(30_cyc, [&] { bench.flow.supply(10, 37_cyc); });
+    bench.at(60_cyc, [&] { bench.receiver.sink.begin(4, 67_cyc); });
     bench.run();
-    EXPECT_EQ(source.pieces.front(), (std::pair<std::int64_t, Cycles>{10, 32_cyc}));  // ticks
-    EXPECT_EQ(source.sent, (std::vector{42_cyc}));
-    EXPECT_EQ(receiver.received.back(), 69_cyc);
+    EXPECT_EQ(bench.source.pieces.front(), (std::pair<std::int64_t, Cycles>{10, 32_cyc}));  // ticks
+    EXPECT_EQ(bench.source.sent, (std::vector{42_cyc}));
+    EXPECT_EQ(bench.receiver.received.back(), 69_cyc);
 }
 
 TEST(StreamFlow, PiecesFollowWithoutAGapAndAreNoLongerThanWhatIsBetweenTheEnds) {

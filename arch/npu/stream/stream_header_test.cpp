@@ -80,33 +80,41 @@ TEST(StreamHeader, AHeaderAmongTheDataTakesNoWordOfTheNextTransfer) {
     EXPECT_EQ(source.next_word, 6U);
 }
 
+// A packet flow that keeps headers, to a receiver whose port drops them.
+struct DroppingPort : Bench {
+    explicit DroppingPort(std::int64_t capacity = kCapacity)
+        : flow("flow", scheduler, source, {{&drops.sink, kLatency, capacity, 0, true}}, {}, 77U,
+               true, true) {}
+    Source source;
+    Receiver drops{scheduler};
+    StreamFlow flow;
+};
+// So many words, counted from 0.
+std::vector<std::uint32_t> counted(std::int64_t words) {
+    std::vector<std::uint32_t> numbers(static_cast<std::size_t>(words));
+    std::iota(numbers.begin(), numbers.end(), 0U);
+    return numbers;
+}
+
 // A packet that follows without a gap, in a flow whose receiver keeps up.
 TEST(StreamHeader, AHeaderInSteadyFlowIsDroppedToo) {
     constexpr std::int64_t kPacket = 53;
-    Bench bench;
-    Source source;
-    Receiver drops{bench.scheduler};
-    StreamFlow flow{"flow", bench.scheduler,
-                    source, {{&drops.sink, kLatency, kCapacity, 0, true}},
-                    {},     77U,
-                    true,   true};
+    DroppingPort bench;
     const Cycles sent{kPacket + 1};
     bench.at(0_cyc, [&] {
-        drops.sink.begin(2 * kPacket, 0_cyc);
-        flow.begin(kPacket, kPacket, 0_cyc);
+        bench.drops.sink.begin(2 * kPacket, 0_cyc);
+        bench.flow.begin(kPacket, kPacket, 0_cyc);
     });
     bench.at(sent, [&] {  // once the first has ended
-        bench.at(sent, [&] { flow.begin(kPacket, kPacket, sent); });
+        bench.at(sent, [&] { bench.flow.begin(kPacket, kPacket, sent); });
     });
     bench.run();
-    EXPECT_EQ(source.sent, (std::vector{sent, sent * 2}));
-    EXPECT_EQ(drops.received, (std::vector{sent * 2 + kLatency}));
-    for (const auto& [words, start] : drops.runs) {
+    EXPECT_EQ(bench.source.sent, (std::vector{sent, sent * 2}));
+    EXPECT_EQ(bench.drops.received, (std::vector{sent * 2 + kLatency}));
+    for (const auto& [words, start] : bench.drops.runs) {
         EXPECT_GT(words, 0);  // none is given back
     }
-    std::vector<std::uint32_t> numbers(2 * kPacket);
-    std::iota(numbers.begin(), numbers.end(), 0U);
-    EXPECT_EQ(drops.words, numbers);
+    EXPECT_EQ(bench.drops.words, counted(2 * kPacket));
 }
 
 // One receiver's port keeps headers, the other's drops them where they arrive.
@@ -152,47 +160,33 @@ TEST(StreamHeader, AHeaderIsDroppedByTheReceiversWhosePortsDoSo) {
 // neither header.
 TEST(StreamHeader, AHeaderBetweenWordsThatWaitIsDroppedToo) {
     constexpr std::int64_t kPacket = 13;
-    Bench bench;
-    Source source;
-    Receiver drops{bench.scheduler};
-    StreamFlow flow{"flow", bench.scheduler,
-                    source, {{&drops.sink, kLatency, 2 * (kPacket + 1), 0, true}},
-                    {},     77U,
-                    true,   true};
+    DroppingPort bench{2 * (kPacket + 1)};
     const Cycles sent{kPacket + 1};
-    bench.at(0_cyc, [&] { flow.begin(kPacket, kPacket, 0_cyc); });
+    bench.at(0_cyc, [&] { bench.flow.begin(kPacket, kPacket, 0_cyc); });
     bench.at(sent, [&] {  // once the first has ended
-        bench.at(sent, [&] { flow.begin(kPacket, kPacket, sent); });
+        bench.at(sent, [&] { bench.flow.begin(kPacket, kPacket, sent); });
     });
-    bench.at(60_cyc, [&] { drops.sink.begin(2 * kPacket, 60_cyc); });
+    bench.at(60_cyc, [&] { bench.drops.sink.begin(2 * kPacket, 60_cyc); });
     bench.at(200_cyc, [&] {
-        flow.begin(kPacket, kPacket, 200_cyc);
-        drops.sink.begin(kPacket, 200_cyc);
+        bench.flow.begin(kPacket, kPacket, 200_cyc);
+        bench.drops.sink.begin(kPacket, 200_cyc);
     });
     bench.run();
-    EXPECT_EQ(source.sent, (std::vector{sent, sent * 2, 200_cyc + sent}));
-    EXPECT_EQ(drops.received,
+    EXPECT_EQ(bench.source.sent, (std::vector{sent, sent * 2, 200_cyc + sent}));
+    EXPECT_EQ(bench.drops.received,
               (std::vector{60_cyc + Cycles{2 * kPacket}, 200_cyc + sent + kLatency}));
-    std::vector<std::uint32_t> numbers(3 * kPacket);
-    std::iota(numbers.begin(), numbers.end(), 0U);
-    EXPECT_EQ(drops.words, numbers);
+    EXPECT_EQ(bench.drops.words, counted(3 * kPacket));
 }
 
 // A receiver that has stopped does not keep its port from dropping a header.
 TEST(StreamHeader, AHeaderIsDroppedBeforeItsReceiverTakesAnything) {
-    Bench bench;
-    Source source;
-    Receiver drops{bench.scheduler};
-    StreamFlow flow{"flow", bench.scheduler,
-                    source, {{&drops.sink, kLatency, kCapacity, 0, true}},
-                    {},     77U,
-                    true,   true};
-    bench.at(0_cyc, [&] { flow.begin(kCapacity, kCapacity, 0_cyc); });
-    bench.at(50_cyc, [&] { drops.sink.begin(kCapacity, 50_cyc); });
+    DroppingPort bench;
+    bench.at(0_cyc, [&] { bench.flow.begin(kCapacity, kCapacity, 0_cyc); });
+    bench.at(50_cyc, [&] { bench.drops.sink.begin(kCapacity, 50_cyc); });
     bench.run();
-    EXPECT_EQ(source.sent, (std::vector{Cycles{kCapacity + 1}}));  // header and words fit
-    EXPECT_EQ(drops.received, (std::vector{50_cyc + Cycles{kCapacity}}));
-    EXPECT_EQ(drops.words, (std::vector<std::uint32_t>{0, 1, 2, 3, 4}));
+    EXPECT_EQ(bench.source.sent, (std::vector{Cycles{kCapacity + 1}}));  // header and words fit
+    EXPECT_EQ(bench.drops.received, (std::vector{50_cyc + Cycles{kCapacity}}));
+    EXPECT_EQ(bench.drops.words, counted(kCapacity));
 }
 
 TEST(StreamHeader, AHeaderAloneIsATransfer) {

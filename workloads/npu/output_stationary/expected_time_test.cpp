@@ -11,102 +11,9 @@
 namespace tilesim::workloads::npu::output_stationary {
 namespace {
 
-// Blocks of 64 B at 100 ns each are slower than all else: a round more or less of them is all that
-// differs. Joined requests do not pay for blocks.
-TEST(ExpectedTime, WhatTheWayToMemoryTakesIsExpected) {
-    using namespace arch::base::literals;
-    GemmProblem problem = gemm(768, 768, 768, DataType::Int8, DataType::Int8);
-    problem.b_column_major = false;
-    OutputStationaryMapping map;
-    map.m_ct = 48;
-    map.k_ct = 48;
-    map.n_ct = 64;
-    map.k_mt = 384;
-    Machine machine = load_machine("xdna", "ddr5_5600");
-    const auto expected = [&](arch::base::Femtoseconds block_interval) {
-        machine.fabric.block_interval = block_interval;
-        const MemoryPath path{machine.memory, machine.fabric};
-        return expected_ns({problem, machine.npu, path}, map,
-                           bounds_of(problem, map, machine.npu, path));
-    };
-    // A is read for each of three rounds of columns, B for each of four of rows.
-    const double blocks = 7.0 * 768 * 768 / 64;
-    const double last_c = 768.0 * 768 / 64 / 12;
-    for (const bool modifiable : {false, true}) {
-        machine.npu.shim.modifiable = modifiable;
-        EXPECT_NEAR(expected(200_ns) - expected(100_ns), 100 * (blocks + last_c), 1);
-    }
-}
-
-// Four of eight columns read a row of A each besides their B: their ports are the last to be done.
-TEST(ExpectedTime, ThePortOfAColumnThatReadsAAndBIsExpectedToBind) {
-    const GemmProblem problem = gemm(768, 768, 768, DataType::Int8, DataType::Int8);
-    OutputStationaryMapping map;
-    map.m_ct = map.k_ct = map.n_ct = 48;
-    map.k_mt = 384;
-    Machine machine = load_machine("xdna2", "ddr5_5600");
-    const auto expected = [&](std::int64_t interval_ns) {
-        machine.fabric.request_interval = arch::base::Femtoseconds{interval_ns * 1'000'000};
-        const MemoryPath path{machine.memory, machine.fabric};
-        return expected_ns({problem, machine.npu, path}, map,
-                           bounds_of(problem, map, machine.npu, path));
-    };
-    // Runs of 384 bytes at multiples of 128 touch two chops of 256. A is read for both rounds of
-    // columns, B for each of four of rows; the last of eight tiles of C leaves behind them: that of
-    // the third column begins at 96 and at 480, and every second of its rows touches two chops.
-    const double chops = 2 * 768.0 * 768 / 384 * (2.0 / 4 + 4.0 / 8);
-    const double of_c = 768.0 * 768 / 48 * 1.5 / 8;
-    EXPECT_NEAR(expected(2000) - expected(1000), 1000 * (chops + of_c / 8), 1);
-}
-
-// A is read for each of three rounds of columns, B for each of four of rows; 12 rounds in all.
-TEST(ExpectedTime, ARoundTakesAtLeastWhatItsBytesTakeInDram) {
-    const GemmProblem problem = gemm(768, 768, 768, DataType::Int8, DataType::Int8);
-    OutputStationaryMapping map;
-    map.m_ct = map.k_ct = 48;
-    map.n_ct = 64;
-    map.k_mt = 384;
-    Machine machine = load_machine("xdna", "ddr5_5600");
-    machine.memory.clock = arch::base::Hertz{100'000'000};
-    EXPECT_NEAR(least_period_ns({problem, machine.npu, {machine.memory, machine.fabric}}, map),
-                (3 + 4 + 1) * 768.0 * 768 / machine.memory.peak_bytes_per_second() * 1e9 / 12, 1);
-}
-
-// Of two buffers each, A's and B's lie apart in four banks, and meet in one.
-TEST(ExpectedTime, ConflictsOfTheOperandsBuffersAreExpected) {
-    const GemmProblem problem = gemm(768, 768, 768, DataType::Int8, DataType::Int8);
-    OutputStationaryMapping map;
-    map.m_ct = map.n_ct = 96;
-    map.k_ct = 32;
-    map.k_mt = 768;
-    Machine machine = load_machine("xdna", "ddr5_5600");
-    machine.fabric.link_width = arch::base::BytesPerCycle{64};
-    machine.fabric.link_clock = arch::base::Hertz{10'000'000'000};
-    machine.fabric.request_interval = machine.fabric.page_walk = machine.fabric.block_interval =
-        arch::base::Femtoseconds{0};
-    machine.npu.shim.outstanding_bursts = 256;
-    const auto expected = [&](arch::base::Bytes bank) {
-        machine.npu.core.bank = bank;
-        const MemoryPath path{machine.memory, machine.fabric};
-        return expected_ns({problem, machine.npu, path}, map,
-                           bounds_of(problem, map, machine.npu, path));
-    };
-    const auto conflicts = static_cast<double>(
-        arch::npu::core::KernelTiming(machine.npu.kernels)
-            .cycles(multiply_kernel(problem, map), {0, map.m_ct * map.k_ct, 65536})
-            .conflicts.count());
-    ASSERT_GT(conflicts, 0);
-    const double calls = 4.0 * 768 / 32;  // a nanosecond a cycle
-    EXPECT_NEAR(expected(arch::base::Bytes{65536}) - expected(arch::base::Bytes{16384}),
-                calls * conflicts, 1);
-}
-
 // What a mapping is expected to take on an array with changed costs.
-class ExpectedTimeOnAnArray : public testing::Test {
+class ExpectedTime : public testing::Test {
   protected:
-    explicit ExpectedTimeOnAnArray(const std::string& device = "xdna")
-        : machine_(load_machine(device, "ddr5_5600")) {}
-
     double expected(const GemmProblem& problem, const OutputStationaryMapping& map) const {
         const MemoryPath path{machine_.memory, machine_.fabric};
         return expected_ns({problem, machine_.npu, path}, map,
@@ -124,12 +31,85 @@ class ExpectedTimeOnAnArray : public testing::Test {
         return after - before;
     }
 
-    Machine machine_;
+    // At least, of an output tile of all cores.
+    double period(const GemmProblem& problem, const OutputStationaryMapping& map) const {
+        return least_period_ns({problem, machine_.npu, {machine_.memory, machine_.fabric}}, map);
+    }
+
+    Machine machine_ = load_machine("xdna", "ddr5_5600");
 };
+
+// Blocks of 64 B at 100 ns each are slower than all else: a round more or less of them is all that
+// differs. Joined requests do not pay for blocks.
+TEST_F(ExpectedTime, WhatTheWayToMemoryTakesIsExpected) {
+    using namespace arch::base::literals;
+    GemmProblem problem = gemm(768, 768, 768, DataType::Int8, DataType::Int8);
+    problem.b_column_major = false;
+    const auto with_blocks_each = [&](arch::base::Femtoseconds interval) {
+        machine_.fabric.block_interval = interval;
+        return expected(problem, tile(48, 48, 64, 384));
+    };
+    // A is read for each of three rounds of columns, B for each of four of rows.
+    const double blocks = 7.0 * 768 * 768 / 64;
+    const double last_c = 768.0 * 768 / 64 / 12;
+    for (const bool modifiable : {false, true}) {
+        machine_.npu.shim.modifiable = modifiable;
+        EXPECT_NEAR(with_blocks_each(200_ns) - with_blocks_each(100_ns), 100 * (blocks + last_c),
+                    1);
+    }
+}
+
+// Four of eight columns read a row of A each besides their B: their ports are the last to be done.
+TEST_F(ExpectedTime, ThePortOfAColumnThatReadsAAndBIsExpectedToBind) {
+    using namespace arch::base::literals;
+    const GemmProblem problem = gemm(768, 768, 768, DataType::Int8, DataType::Int8);
+    machine_ = load_machine("xdna2", "ddr5_5600");
+    const auto with_requests_each = [&](arch::base::Femtoseconds interval) {
+        machine_.fabric.request_interval = interval;
+        return expected(problem, tile(48, 48, 48, 384));
+    };
+    // Runs of 384 bytes at multiples of 128 touch two chops of 256. A is read for both rounds of
+    // columns, B for each of four of rows; the last of eight tiles of C leaves behind them: that of
+    // the third column begins at 96 and at 480, and every second of its rows touches two chops.
+    const double chops = 2 * 768.0 * 768 / 384 * (2.0 / 4 + 4.0 / 8);
+    const double of_c = 768.0 * 768 / 48 * 1.5 / 8;
+    EXPECT_NEAR(with_requests_each(2000_ns) - with_requests_each(1000_ns),
+                1000 * (chops + of_c / 8), 1);
+}
+
+// A is read for each of three rounds of columns, B for each of four of rows; 12 rounds in all.
+TEST_F(ExpectedTime, ARoundTakesAtLeastWhatItsBytesTakeInDram) {
+    machine_.memory.clock = arch::base::Hertz{100'000'000};
+    EXPECT_NEAR(period(gemm(768, 768, 768, DataType::Int8, DataType::Int8), tile(48, 48, 64, 384)),
+                (3 + 4 + 1) * 768.0 * 768 / machine_.memory.peak_bytes_per_second() * 1e9 / 12, 1);
+}
+
+// Of two buffers each, A's and B's lie apart in four banks, and meet in one.
+TEST_F(ExpectedTime, ConflictsOfTheOperandsBuffersAreExpected) {
+    const GemmProblem problem = gemm(768, 768, 768, DataType::Int8, DataType::Int8);
+    const OutputStationaryMapping map = tile(96, 32, 96, 768);
+    machine_.fabric.link_width = arch::base::BytesPerCycle{64};
+    machine_.fabric.link_clock = arch::base::Hertz{10'000'000'000};
+    machine_.fabric.request_interval = machine_.fabric.page_walk = machine_.fabric.block_interval =
+        arch::base::Femtoseconds{0};
+    machine_.npu.shim.outstanding_bursts = 256;
+    const auto with_banks_of = [&](arch::base::Bytes bank) {
+        machine_.npu.core.bank = bank;
+        return expected(problem, map);
+    };
+    const auto conflicts = static_cast<double>(
+        arch::npu::core::KernelTiming(machine_.npu.kernels)
+            .cycles(multiply_kernel(problem, map), {0, map.m_ct * map.k_ct, 65536})
+            .conflicts.count());
+    ASSERT_GT(conflicts, 0);
+    const double calls = 4.0 * 768 / 32;  // a nanosecond a cycle
+    EXPECT_NEAR(with_banks_of(arch::base::Bytes{65536}) - with_banks_of(arch::base::Bytes{16384}),
+                calls * conflicts, 1);
+}
 
 // Four columns start A, B and C each. Three tiles of a row of blocks are one reach: all its tasks
 // come first, and once.
-TEST_F(ExpectedTimeOnAnArray, TheTasksOfAReachComeBeforeWhatItMoves) {
+TEST_F(ExpectedTime, TheTasksOfAReachComeBeforeWhatItMoves) {
     const GemmProblem problem = gemm(192, 768, 768, DataType::Int8, DataType::Int8);
     OutputStationaryMapping map = tile(48, 48, 64, 384);
     map.reach = OutputStationaryMapping::Reach::BlockRow;
@@ -138,7 +118,7 @@ TEST_F(ExpectedTimeOnAnArray, TheTasksOfAReachComeBeforeWhatItMoves) {
 
 // Three reaches of a tile each: the first one's tasks before all, the others' while data moves; all
 // of them where they take longer than that, or where none may be ahead.
-TEST_F(ExpectedTimeOnAnArray, TasksOfLaterReachesAreHiddenWhereTheyMayBeAhead) {
+TEST_F(ExpectedTime, TasksOfLaterReachesAreHiddenWhereTheyMayBeAhead) {
     const GemmProblem problem = gemm(192, 768, 768, DataType::Int8, DataType::Int8);
     OutputStationaryMapping map = tile(48, 48, 64, 384);
     machine_.npu.command_processor.descriptor_cycles = arch::base::Cycles{10};
@@ -153,7 +133,7 @@ TEST_F(ExpectedTimeOnAnArray, TasksOfLaterReachesAreHiddenWhereTheyMayBeAhead) {
 
 // Before the first call, and after the last read, a block: of A as long as k_mt says, of row-major
 // B as long as a core's tile. A is read for three rounds of columns, B for four of rows.
-TEST_F(ExpectedTimeOnAnArray, OnlyBlocksThatGrowWithKMtKeepTheFirstCallWaitingLonger) {
+TEST_F(ExpectedTime, OnlyBlocksThatGrowWithKMtKeepTheFirstCallWaitingLonger) {
     machine_.fabric.block_interval = arch::base::Femtoseconds{200'000'000};
     const auto longer = [this](bool column_major) {
         GemmProblem problem = gemm(768, 768, 768, DataType::Int8, DataType::Int8);
@@ -166,7 +146,7 @@ TEST_F(ExpectedTimeOnAnArray, OnlyBlocksThatGrowWithKMtKeepTheFirstCallWaitingLo
 
 // Of rows of 768 bytes, one column reads 96 from 192 on, in two chops of 256; were the rows of 1024
 // bytes, each would read 128 in one.
-TEST_F(ExpectedTimeOnAnArray, AColumnWhoseRunsTouchMoreChopsBinds) {
+TEST_F(ExpectedTime, AColumnWhoseRunsTouchMoreChopsBinds) {
     GemmProblem problem = gemm(64, 3072, 768, DataType::Int8, DataType::Int8);
     problem.b_column_major = false;
     machine_ = load_machine("xdna2", "ddr5_5600");
@@ -183,15 +163,12 @@ TEST_F(ExpectedTimeOnAnArray, AColumnWhoseRunsTouchMoreChopsBinds) {
 }
 
 // Four C tiles of 16 KiB leave through a shim, 8 B a cycle of 1.8 GHz.
-TEST(ExpectedTime, CLeavesAtTheWidthOfAStream) {
-    Machine machine = load_machine("xdna2", "ddr5_5600");
-    machine.fabric.request_interval = arch::base::Femtoseconds{0};
+TEST_F(ExpectedTime, CLeavesAtTheWidthOfAStream) {
+    machine_ = load_machine("xdna2", "ddr5_5600");
+    machine_.fabric.request_interval = arch::base::Femtoseconds{0};
     OutputStationaryMapping map = tile(128, 64, 128, 64);
     map.columns = 1;
-    EXPECT_NEAR(least_period_ns({gemm(512, 64, 128, DataType::Int8, DataType::Int8),
-                                 machine.npu,
-                                 {machine.memory, machine.fabric}},
-                                map),
+    EXPECT_NEAR(period(gemm(512, 64, 128, DataType::Int8, DataType::Int8), map),
                 4 * 128 * 128 / 8 / 1.8, 1);
 }
 
