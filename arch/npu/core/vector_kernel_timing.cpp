@@ -82,8 +82,12 @@ std::string VectorKernelTiming::check(const Kernel& kernel) const {
         }
     }
     const bool scaled = quantised(kernel) && (matvec ? is_float(kernel.b) : true);
+    if (kernel.scale_block > 0 && !scaled && matvec) {
+        return fmt::format("scale factors go with integer weights and a float input, not {} and {}",
+                           name_of(kernel.a), name_of(kernel.b));
+    }
     if (kernel.scale_block > 0 && !scaled) {
-        return "scale factors need integers that are multiplied as floats";
+        return fmt::format("scale factors go with integers, not with {}", name_of(kernel.a));
     }
     if (matvec && !scaled && is_float(kernel.a) != is_float(kernel.b)) {
         return fmt::format("does not multiply {} by {}", name_of(kernel.a), name_of(kernel.b));

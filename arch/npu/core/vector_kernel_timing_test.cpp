@@ -195,7 +195,11 @@ TEST(VectorKernelTiming, SaysWhatItCannotRun) {
     kernel.scale_block = 32;
     EXPECT_EQ(timing.check(kernel), "");
     kernel.b = DataType::Int8;
-    EXPECT_EQ(timing.check(kernel), "scale factors need integers that are multiplied as floats");
+    EXPECT_EQ(timing.check(kernel),
+              "scale factors go with integer weights and a float input, not int8 and int8");
+    kernel = vector(program::VectorOperation::Dequantise, 1, 64);
+    kernel.scale_block = 32;
+    EXPECT_EQ(timing.check(kernel), "scale factors go with integers, not with bf16");
     kernel = vector(program::VectorOperation::Silu, 1, 8);
     kernel.a = DataType::Int4;
     EXPECT_EQ(timing.check(kernel), "works on int8, int16, int32, bf16, f32, not on int4");

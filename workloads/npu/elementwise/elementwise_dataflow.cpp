@@ -47,7 +47,9 @@ class Elementwise final : public ProductDataflow<ElementwiseMapping> {
 
     Choice choose(const Case& a_case, Runner& runner) const override {
         const auto why = [&a_case] {
-            return problems_of(a_case.problem.get<ElementwiseProblem>(), {},
+            ElementwiseMapping smallest;
+            smallest.buffers = kFewestBuffers;
+            return problems_of(a_case.problem.get<ElementwiseProblem>(), smallest,
                                a_case.device.get<NpuConfig>())
                 .front();
         };

@@ -17,7 +17,7 @@ void read_keys(arch::base::config::Node& node, ElementwiseMapping& map) {
                   "rows of the operands a kernel call works on");
     node.optional("elements_per_call", map.elements_per_call, {0, 1 << 20},
                   "elements a kernel call works on, whatever row they are of; 0: whole rows");
-    node.optional("buffers", map.buffers, {1, 4}, "of each operand, per core");
+    node.optional("buffers", map.buffers, {kFewestBuffers, 4}, "of each operand, per core");
     node.optional("cast_lanes", map.cast_lanes, {0, 1024},
                   "elements of an iteration of the loop that casts, one iteration after the other; "
                   "0: those of a vector instruction, iterations overlapping");

@@ -11,6 +11,8 @@
 
 namespace tilesim::workloads::npu::elementwise {
 
+inline constexpr std::int64_t kFewestBuffers = 1;
+
 struct ElementwiseMapping {
     std::int64_t columns = 0;        // of cores, the first with a shim DMA; 0: all of those
     std::int64_t cores = 1;          // of a column, each with channels of its shim of its own

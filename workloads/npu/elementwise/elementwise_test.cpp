@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <set>
 #include <utility>
 
@@ -73,6 +75,20 @@ TEST(Elementwise, EveryOperationIsRightOnAnyNumberOfColumns) {
             EXPECT_EQ(outcome.check.checked, problem.m * problem.n);
         }
     }
+}
+
+TEST(Elementwise, WhatIsNoNumberIsNotRight) {
+    const ElementwiseProblem problem{VectorOperation::Softmax, 1, 64};
+    const LoweredElementwise lowered = lower(problem, {}, xdna2().npu);
+    const Bytes bytes{[&](auto& store) { fill_operands(problem, lowered, 3, store); },
+                      [&](auto& store) {
+                          const std::array nan{std::byte{0xFF}, std::byte{0x7F}};
+                          store.write(lowered.program.external_buffers.back().address, nan);
+                          return check_result(problem, lowered, store);
+                      }};
+    auto program = arch::npu::check::prepare(lowered.program, xdna2().npu).program();
+    EXPECT_THAT(run_program(xdna2(), program, bytes).check.first_mismatch,
+                testing::StartsWith("C[0][0] is nan"));
 }
 
 TEST(Elementwise, EveryOperandIsMovedOnce) {
@@ -195,6 +211,19 @@ TEST(Elementwise, MappingsAreSearchedOverColumnsCoresAndPieces) {
               256);
 }
 
+// Of 8192 elements of bf16 two fit a core of 64 KiB with its stack, not four.
+TEST(Elementwise, LongRowsComeIntoOneBufferEach) {
+    const ElementwiseProblem problem{VectorOperation::Softmax, 8, 8192};
+    const auto mappings = mappings_of(problem, xdna2().npu);
+    ASSERT_FALSE(mappings.empty());
+    for (const ElementwiseMapping& map : mappings) {
+        EXPECT_EQ(map.buffers, 1);
+    }
+    EXPECT_TRUE(run(problem, mappings.front()).check.match);
+    EXPECT_EQ(mappings_of({VectorOperation::Softmax, 8, 4096}, xdna2().npu).back().buffers, 2);
+    EXPECT_TRUE(mappings_of({VectorOperation::Softmax, 8, 16384}, xdna2().npu).empty());
+}
+
 TEST(Elementwise, ACastWhoseIterationsDoNotOverlapTakesTheLatencyOfEach) {
     ElementwiseProblem problem{VectorOperation::Cast, 13, 96, DataType::F32};
     ElementwiseMapping map;
@@ -230,6 +259,16 @@ TEST(Elementwise, WhatCannotBeSaysWhatLimitsIt) {
     EXPECT_THAT(reason({VectorOperation::Add, 16, 64}, map), HasSubstr("fewer rows_per_call"));
     map.rows_per_call = 1;
     EXPECT_THAT(reason({VectorOperation::Add, 16, 3}, map), HasSubstr("no whole words"));
+    // 64 KiB less a stack of 1 KiB, for four and for two buffers of bf16.
+    EXPECT_THAT(reason({VectorOperation::Softmax, 1, 8192}, map),
+                HasSubstr("use fewer buffers or rows of at most 8064 elements"));
+    map.elements_per_call = 24576;
+    EXPECT_THAT(reason({VectorOperation::Relu, 1, 24576}, map),
+                HasSubstr("use fewer buffers or fewer elements_per_call"));
+    map.elements_per_call = 0;
+    map.buffers = 1;
+    EXPECT_THAT(reason({VectorOperation::Softmax, 1, 16384}, map),
+                HasSubstr("use rows of at most 16128 elements"));
 }
 
 // Few rows are over before the tasks of many columns are given; many take as long as the columns'

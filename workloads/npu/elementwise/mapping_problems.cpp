@@ -1,6 +1,9 @@
 #include "workloads/npu/elementwise/mapping_problems.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <set>
 #include <string_view>
@@ -12,6 +15,35 @@
 namespace tilesim::workloads::npu::elementwise {
 
 using namespace arch::npu;
+
+namespace {
+
+std::int64_t needed_memory(const ElementwiseProblem& problem, const ElementwiseMapping& map,
+                           const CoreConfig& core) {
+    const auto buffers = core_buffers(problem, map);
+    return std::accumulate(buffers.begin(), buffers.end(), core.stack.count());
+}
+
+// What would need less of a core's memory.
+std::string less_memory(ElementwiseProblem problem, const ElementwiseMapping& map,
+                        const CoreConfig& core) {
+    if (map.rows_per_call > 1) {
+        return "fewer rows_per_call or buffers";
+    }
+    const std::string_view fewer_buffers = map.buffers > kFewestBuffers ? "fewer buffers or " : "";
+    if (map.elements_per_call > 0) {
+        return fmt::format("{}fewer elements_per_call", fewer_buffers);
+    }
+    std::int64_t fits = 0;
+    for (std::int64_t step = std::bit_floor(static_cast<std::uint64_t>(problem.n)); step >= 1;
+         step /= 2) {
+        problem.n = fits + step;
+        fits = needed_memory(problem, map, core) <= core.memory.count() ? problem.n : fits;
+    }
+    return fmt::format("{}rows of at most {} elements", fewer_buffers, fits);
+}
+
+}  // namespace
 
 std::vector<std::string> problems_of(const ElementwiseProblem& whole, const ElementwiseMapping& map,
                                      const NpuConfig& config) {
@@ -62,13 +94,12 @@ std::vector<std::string> problems_of(const ElementwiseProblem& whole, const Elem
                          "a core's descriptor moves {} words, at most {}; use {}",
                          bytes / kWordBytes, most, fewer);
     }
-    const auto buffers = core_buffers(problem, map);
-    const std::int64_t needed =
-        std::accumulate(buffers.begin(), buffers.end(), config.core.stack.count());
+    const std::int64_t needed = needed_memory(problem, map, config.core);
     problems.require(needed <= config.core.memory.count(),
                      "a core needs {} B for {} buffers of {} rows of each operand and its "
-                     "stack, it has {} B; use fewer rows_per_call or buffers",
-                     needed, map.buffers, map.rows_per_call, config.core.memory.count());
+                     "stack, it has {} B; use {}",
+                     needed, map.buffers, map.rows_per_call, config.core.memory.count(),
+                     less_memory(problem, map, config.core));
     return problems.take_problems();
 }
 

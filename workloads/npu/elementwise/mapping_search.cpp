@@ -16,26 +16,23 @@ constexpr std::int64_t kMostRows = 4096;  // of a call
 constexpr std::int64_t kMostElements = 16384;
 constexpr std::int64_t kFewestElements = 256;
 
-}  // namespace
-
-std::vector<ElementwiseMapping> mappings_of(const ElementwiseProblem& problem,
-                                            const NpuConfig& config) {
-    std::vector<ElementwiseMapping> mappings;
-    const auto add = [&](const ElementwiseMapping& map) {
+// Those with so many buffers that can be.
+void add_mappings(const ElementwiseProblem& problem, const NpuConfig& config,
+                  ElementwiseMapping map, std::vector<ElementwiseMapping>& mappings) {
+    const auto add = [&] {
         if (problems_of(problem, map, config).empty()) {
             mappings.push_back(map);
         }
     };
-    for (std::int64_t columns = ShimColumns::count(config); columns >= 1; --columns) {
-        for (std::int64_t cores = 1; cores <= config.shim_dma.channels; ++cores) {
-            ElementwiseMapping map;
-            map.columns = columns;
-            map.cores = cores;
-            const auto of_a_core = [&](std::int64_t all) { return ceil_div(all, columns * cores); };
+    for (map.columns = ShimColumns::count(config); map.columns >= 1; --map.columns) {
+        for (map.cores = 1; map.cores <= config.shim_dma.channels; ++map.cores) {
+            const auto of_a_core = [&](std::int64_t all) {
+                return ceil_div(all, map.columns * map.cores);
+            };
             const std::int64_t rows = of_a_core(problem.m);
             for (map.rows_per_call = kMostRows; map.rows_per_call >= 1; map.rows_per_call /= 2) {
                 if (map.rows_per_call <= rows) {  // of one there is never none
-                    add(map);
+                    add();
                 }
             }
             map.rows_per_call = 1;
@@ -43,13 +40,26 @@ std::vector<ElementwiseMapping> mappings_of(const ElementwiseProblem& problem,
                 continue;
             }
             const std::int64_t elements = of_a_core(problem.m * problem.n);
-            for (std::int64_t of_call = kMostElements; of_call >= kFewestElements; of_call /= 2) {
-                if (of_call <= std::max(elements, kFewestElements)) {
-                    map.elements_per_call = of_call;
-                    add(map);
+            for (map.elements_per_call = kMostElements; map.elements_per_call >= kFewestElements;
+                 map.elements_per_call /= 2) {
+                if (map.elements_per_call <= std::max(elements, kFewestElements)) {
+                    add();
                 }
             }
+            map.elements_per_call = 0;
         }
+    }
+}
+
+}  // namespace
+
+std::vector<ElementwiseMapping> mappings_of(const ElementwiseProblem& problem,
+                                            const NpuConfig& config) {
+    std::vector<ElementwiseMapping> mappings;
+    ElementwiseMapping map;
+    // With one of each, moving waits for working: only where there is no room for more.
+    for (; map.buffers >= kFewestBuffers && mappings.empty(); --map.buffers) {
+        add_mappings(problem, config, map, mappings);
     }
     return mappings;
 }
