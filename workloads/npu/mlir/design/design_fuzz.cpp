@@ -18,9 +18,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         static const arch::npu::NpuConfig config = arch::npu::shipped_config("xdna");
         workloads::npu::mlir::ReadOptions options;
         options.costs.default_core = workloads::npu::mlir::BodylessCore{100, 1};
-        const auto source = workloads::npu::mlir::parse_design(
+        const auto source = workloads::npu::mlir::design::parse_design(
             {reinterpret_cast<const char*>(data), size}, "fuzz.mlir");
-        auto [program, notes, trace_slots] = workloads::npu::mlir::lower(source, options, config);
+        auto [program, notes, trace_slots] =
+            workloads::npu::mlir::design::lower(source, options, config);
         if (arch::npu::check::verify(program, config).empty()) {
             arch::npu::stream::route(program, config);
             arch::npu::program::print(program);
