@@ -1,5 +1,6 @@
 #include "workloads/npu/elementwise/elementwise.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -222,6 +223,25 @@ TEST(Elementwise, LongRowsComeIntoOneBufferEach) {
     EXPECT_TRUE(run(problem, mappings.front()).check.match);
     EXPECT_EQ(mappings_of({VectorOperation::Softmax, 8, 4096}, xdna2().npu).back().buffers, 2);
     EXPECT_TRUE(mappings_of({VectorOperation::Softmax, 8, 16384}, xdna2().npu).empty());
+}
+
+// Rows of 2002 and of 1001 B are moved two and four at a time, the missing ones padded.
+TEST(Elementwise, ARowAloneIsPaddedToWholeWords) {
+    for (const auto& [type, rows] : {std::pair{DataType::Bf16, 2}, {DataType::Int8, 4}}) {
+        ElementwiseProblem problem{VectorOperation::Softmax, 1, 1001, type, type};
+        const auto mappings = mappings_of(problem, xdna2().npu);
+        ASSERT_FALSE(mappings.empty());
+        for (const ElementwiseMapping& map : mappings) {
+            EXPECT_EQ(map.rows_per_call, rows);
+        }
+        if (type == DataType::Bf16) {
+            EXPECT_TRUE(run(problem, mappings.front()).check.match);
+        }
+        ElementwiseMapping one;
+        EXPECT_THAT(problems_of(problem, one, xdna2().npu),
+                    testing::Contains(testing::HasSubstr(
+                        fmt::format("use a multiple of {} rows_per_call", rows))));
+    }
 }
 
 TEST(Elementwise, ACastWhoseIterationsDoNotOverlapTakesTheLatencyOfEach) {

@@ -15,8 +15,11 @@
 namespace tilesim::workloads::npu::elementwise {
 
 using namespace arch::npu;
+using arch::base::kBitsPerByte;
 
 namespace {
+
+constexpr std::int64_t kFewestBits = 4;  // of an element
 
 std::int64_t needed_memory(const ElementwiseProblem& problem, const ElementwiseMapping& map,
                            const CoreConfig& core) {
@@ -44,6 +47,10 @@ std::string less_memory(ElementwiseProblem problem, const ElementwiseMapping& ma
 }
 
 }  // namespace
+
+std::int64_t rows_of_whole_words(std::int64_t bytes) {
+    return kWordBytes / std::gcd(bytes, kWordBytes);
+}
 
 std::vector<std::string> problems_of(const ElementwiseProblem& whole, const ElementwiseMapping& map,
                                      const NpuConfig& config) {
@@ -81,14 +88,16 @@ std::vector<std::string> problems_of(const ElementwiseProblem& whole, const Elem
     const std::string_view fewer = map.elements_per_call > 0
                                        ? "fewer elements_per_call"
                                        : "fewer rows_per_call, or rows of fewer elements";
-    const std::string_view whole_words =
-        map.elements_per_call > 0 ? "elements_per_call" : "rows_per_call";
-    for (const std::int64_t bytes : std::set{map.rows_per_call * row.a, map.rows_per_call * row.b,
-                                             map.rows_per_call * row.c}) {
-        problems.require(bytes % kWordBytes == 0,
-                         "an operand of a call is {} B, no whole words of {} B; use a multiple of "
-                         "{} {}",
-                         bytes, kWordBytes, kWordBytes, whole_words);
+    for (const std::int64_t of_row : std::set{row.a, row.b, row.c}) {
+        const std::int64_t bytes = map.rows_per_call * of_row;
+        problems.require(
+            bytes % kWordBytes == 0,
+            "an operand of a call is {} B, no whole words of {} B; use a multiple of "
+            "{}",
+            bytes, kWordBytes,
+            map.elements_per_call > 0
+                ? fmt::format("{} elements_per_call", kWordBytes * kBitsPerByte / kFewestBits)
+                : fmt::format("{} rows_per_call", rows_of_whole_words(of_row)));
         const std::int64_t most = longest_transfer(config.core_dma);
         problems.require(bytes / kWordBytes <= most,
                          "a core's descriptor moves {} words, at most {}; use {}",

@@ -1,6 +1,7 @@
 // Why an elementwise mapping cannot run on an array.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,9 @@
 #include "workloads/npu/elementwise/elementwise_problem.hpp"
 
 namespace tilesim::workloads::npu::elementwise {
+
+// The fewest rows of so many bytes that are whole words, of which descriptors move some.
+std::int64_t rows_of_whole_words(std::int64_t bytes);
 
 // Sentences that name what limits it; none when it can run.
 std::vector<std::string> problems_of(const ElementwiseProblem& problem,

@@ -24,6 +24,9 @@ void add_mappings(const ElementwiseProblem& problem, const NpuConfig& config,
             mappings.push_back(map);
         }
     };
+    const RowBytes row = row_bytes(problem);
+    const std::int64_t fewest_rows = std::max(
+        {rows_of_whole_words(row.a), rows_of_whole_words(row.b), rows_of_whole_words(row.c)});
     for (map.columns = ShimColumns::count(config); map.columns >= 1; --map.columns) {
         for (map.cores = 1; map.cores <= config.shim_dma.channels; ++map.cores) {
             const auto of_a_core = [&](std::int64_t all) {
@@ -31,7 +34,7 @@ void add_mappings(const ElementwiseProblem& problem, const NpuConfig& config,
             };
             const std::int64_t rows = of_a_core(problem.m);
             for (map.rows_per_call = kMostRows; map.rows_per_call >= 1; map.rows_per_call /= 2) {
-                if (map.rows_per_call <= rows) {  // of one there is never none
+                if (map.rows_per_call <= std::max(rows, fewest_rows)) {
                     add();
                 }
             }
