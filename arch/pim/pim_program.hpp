@@ -68,6 +68,7 @@ struct PimCommand {
     // Functional mode: whose outputs, and the first element of K it is about.
     std::int64_t row_block = 0;
     std::int64_t k = 0;
+    // Load, of inputs: what sums begin with.
     enum class Purpose { None, Fold, Scale, Load } purpose = Purpose::None;
     BankSet banks = {};
     std::int64_t line = 0;  // of the text it was read from; 0: of none

@@ -238,7 +238,11 @@ void Reader::command(PimOp op, ProgramLine& line) {
         const auto purpose =
             std::find_if(kPurposes.begin(), kPurposes.end(),
                          [&](const auto& each) { return each.first == line.peek(); });
-        if (op == PimOp::Alu && purpose != kPurposes.end()) {
+        const bool for_purpose =
+            purpose != kPurposes.end() &&
+            (op == PimOp::Alu ||
+             (op == PimOp::WriteInputs && purpose->second == PimCommand::Purpose::Load));
+        if (for_purpose) {
             line.take();
             command.purpose = purpose->second;
         } else if (touches_array(op) && line.take_if("row")) {

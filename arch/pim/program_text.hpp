@@ -3,7 +3,8 @@
 //     mode_visit 4                      visit of the mode registers: 4 writes; also mode_write,
 //                                       read_banks N, close; `mode enter|leave|on|off` stands for
 //                                       the device's steps
-//     write_input 8 k 0                 8 input registers, elements of K from 0 on
+//     write_input 8 k 0                 8 input registers, elements of K from 0 on; `load`: what
+//                                       sums begin with instead
 //     mac row 3 columns 0-63            a word each; or `mac 100 row 3 column 60` across rows;
 //                                       `banks even|odd|N` where not all, `block B k K` for bytes
 //     alu 28 fold                       also scale, load, or nothing

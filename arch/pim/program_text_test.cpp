@@ -35,7 +35,7 @@ struct Target {
 TEST(ProgramText, EveryCommandIsPrintedAsItIsRead) {
     const Target target;
     const std::string text =
-        "mode_visit 4\nmode_write 2\nread_banks 16\nclose\nwrite_input 8 k 64\n"
+        "mode_visit 4\nmode_write 2\nread_banks 16\nclose\nwrite_input 8 k 64\nwrite_input 1 load\n"
         "write_bank_input 16\nmac row 3 columns 0-63\nmac 100 row 3 column 60\n"
         "mac row 5 columns 1-2 banks 7 block 2 k 32\nalu 28 fold block 1\nalu 3 scale factor 12\n"
         "alu 2 load\nload row 9 columns 0-1\nspill 2 block 1\nspill row 9 columns 4-5\n"

@@ -231,25 +231,8 @@ struct Prepared {
                     }
                 }
             }
-            choice.note += left_out();
         }
         return choice;
-    }
-
-    // Dataflows that would compete if no bytes were to be moved.
-    std::string left_out() const {
-        Case timing = a_case;
-        timing.run.functional = false;
-        std::string names;
-        for (const Dataflow* rival : workloads::catalogue::dataflows()) {
-            if (a_case.run.functional && rival->serves(a_case.problem, a_case.device) &&
-                rival->candidates(a_case).empty() && !rival->candidates(timing).empty()) {
-                names += fmt::format("{}{}", names.empty() ? "" : ", ", rival->name());
-            }
-        }
-        return names.empty()
-                   ? ""
-                   : fmt::format("; functional mode is not for {}, which may be faster", names);
     }
 };
 

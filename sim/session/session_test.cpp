@@ -141,15 +141,18 @@ TEST(Session, TheRunOfAChosenMappingIsThatOfTheSameMappingGiven) {
     EXPECT_EQ(std::vector(chosen.notes.begin() + 1, chosen.notes.end()), others);
 }
 
-// What cannot move bytes does not compete, and a timing run may choose it.
-TEST(Session, AFunctionalRunNamesDataflowsItLeavesOut) {
-    const auto note = [](const char* functional) {
+// Every dataflow moves bytes.
+TEST(Session, AFunctionalRunChoosesTheMappingOfATimingRun) {
+    const auto run = [](const char* functional) {
         return session::run(parse_scenario("device: hbm_pim\nworkload: {gemv: {M: 38, K: 96}}\n",
-                                           "test", {{"run.functional", functional}}))
-            .notes.at(0);
+                                           "test", {{"run.functional", functional}}));
     };
-    EXPECT_THAT(note("on"), HasSubstr("functional mode is not for tile_pairs, which may be"));
-    EXPECT_THAT(note("off"), Not(HasSubstr("functional mode")));
+    const workloads::RunResult timing = run("off");
+    const workloads::RunResult functional = run("on");
+    EXPECT_TRUE(timing.mapping.contains("tile_pairs"));
+    EXPECT_EQ(functional.mapping, timing.mapping);
+    EXPECT_EQ(functional.cycles, timing.cycles);
+    EXPECT_TRUE(functional.functional->match) << functional.functional->first_mismatch;
 }
 
 workloads::RunResult run_on(const std::string& device, const std::string& gemm,

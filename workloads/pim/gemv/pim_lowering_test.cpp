@@ -1,15 +1,17 @@
 // What a product costs a PIM controller, command by command.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "arch/base/clock.hpp"
 #include "arch/base/config.hpp"
 #include "arch/memory/controller/memory_config_reader.hpp"
-#include "workloads/pim/gemv/natural_dataflow.hpp"
+#include "workloads/pim/gemv/natural_lowering.hpp"
 #include "workloads/pim/gemv/pim_placement.hpp"
 
 namespace tilesim::workloads::pim::gemv {
 namespace {
 
+using arch::base::DataType;
 using arch::pim::PimCommand;
 using arch::pim::PimConfig;
 using arch::pim::PimOp;
@@ -273,10 +275,23 @@ std::string tiles(const GemvProblem& gemv) {
 
 // Words have 32 lanes: four of them are 128 columns.
 TEST(PimLowering, TilesAtTheEndsHaveTheOutputsAndInputsThatAreLeft) {
-    EXPECT_EQ(tiles({64 * 3, 128}), "4:12@0 3@12; ");
-    EXPECT_EQ(tiles({64 * 2, 128}), "4:8@0 2@8; ");
-    EXPECT_EQ(tiles({64 * 3, 33}), "2:6@0 3@6; ");
-    EXPECT_EQ(tiles({64 * 4, 129}), "4:12@0 1:3@0 3@16; 4:4@12 1:1@12 1@19; ");
+    const auto of_size = [](std::int64_t m, std::int64_t k) {
+        return tiles({m, k, DataType::Int8, DataType::Int8, DataType::Int8});
+    };
+    EXPECT_EQ(of_size(64 * 3, 128), "4:12@0 3@12; ");
+    EXPECT_EQ(of_size(64 * 2, 128), "4:8@0 2@8; ");
+    EXPECT_EQ(of_size(64 * 3, 33), "2:6@0 3@6; ");
+    EXPECT_EQ(of_size(64 * 4, 129), "4:12@0 1:3@0 3@16; 4:4@12 1:1@12 1@19; ");
+}
+
+// Sums of 16 bits take two of the three registers an output, inputs of 8 bits two for a word of
+// int4 weights.
+TEST(PimLowering, TilesAreOfWhatTheRegistersHold) {
+    EXPECT_EQ(tiles({64 * 2, 128}), "4:4@0 2@8; 4:4@4 2@10; ");
+    EXPECT_EQ(tiles({64, 3 * 64, DataType::Int4, DataType::Int8, DataType::Int4}),
+              "4:2@0 2:1@0 1@2; ");
+    EXPECT_THROW(tiles({64, 64, DataType::Int8, DataType::Int8, DataType::Int32}),
+                 arch::base::config::ConfigError);
 }
 
 // Which banks multiply, one letter a MAC.
@@ -307,6 +322,29 @@ TEST(PimLowering, MatrixRowsOfBanksThatShareAUnitTakeTurns) {
     EXPECT_EQ(turns(lower_bank_rows(gemv, 1, lpddr(), config).commands), "eoeo");
     config.reduction_tree = false;
     EXPECT_THROW(lower_bank_rows(gemv, 1, lpddr(), config), arch::base::config::ConfigError);
+}
+
+// A row of the matrix is 16 words, which a row of the bank has room for.
+TEST(PimLowering, MatrixRowsAreMultipliedByAsManyInputsAsRegistersHold) {
+    PimConfig config;
+    config.reduction_tree = true;
+    config.spill = arch::pim::Spill::Read;
+    const auto steps = [&](std::int64_t registers, DataType accumulate = DataType::Int16) {
+        config.registers = registers;
+        std::string text;
+        const GemvProblem gemv{256, 512, DataType::Int8, DataType::Int8, accumulate};
+        for (const PimCommand& command : lower_bank_rows(gemv, 1, lpddr(), config).commands) {
+            text += command.op == PimOp::Mac ? fmt::format("*{}@{} ", command.count, command.word)
+                    : command.op == PimOp::ReadResults ? fmt::format("r{}; ", command.count)
+                    : command.purpose == PimCommand::Purpose::None
+                        ? fmt::format("{}:", command.count)
+                        : "";
+        }
+        return text;
+    };
+    EXPECT_EQ(steps(16), "16:*16@0 r1; *16@64 r1; ");
+    EXPECT_EQ(steps(12), "12:*12@0 4:*4@12 r1; 12:*12@64 4:*4@76 r1; ");
+    EXPECT_EQ(steps(16, DataType::Int32), "16:*16@0 r2; *16@64 r2; ");
 }
 
 }  // namespace

@@ -49,6 +49,9 @@ bool ProgramBytes::drives(const PimCommand& command, std::int64_t bank) const {
 
 void ProgramBytes::on_pim_command(std::size_t at, const PimCommand& command) {
     const auto channel = static_cast<std::int64_t>(at);
+    if (command.op == PimOp::WriteInputs && command.purpose == PimCommand::Purpose::Load) {
+        return;  // zeros
+    }
     if (command.op == PimOp::WriteInputs) {
         auto& registers = inputs_[channel];
         registers.clear();

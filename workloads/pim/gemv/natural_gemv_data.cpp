@@ -1,0 +1,206 @@
+#include "workloads/pim/gemv/natural_gemv_data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "workloads/pim/gemv/natural_lowering.hpp"
+#include "workloads/pim/gemv/pim_counts.hpp"
+
+namespace tilesim::workloads::pim::gemv {
+
+using arch::pim::PimCommand;
+using arch::pim::PimOp;
+
+namespace {
+
+// The bias, which is zero here, goes the way of inputs and is none.
+bool writes_inputs(const PimCommand& command) {
+    return command.op == PimOp::WriteInputs && command.purpose == PimCommand::Purpose::None;
+}
+
+}  // namespace
+
+NaturalGemv::NaturalGemv(const GemvProblem& gemv, const arch::pim::PimProgram& program,
+                         std::int64_t banks_of_sum,
+                         const arch::memory::device::MemoryConfig& memory,
+                         const arch::pim::PimConfig& pim, std::uint64_t seed)
+    : gemv_(gemv),
+      operands_(gemv, seed),
+      banks_(memory, pim),
+      tree_(pim.reduction_tree),
+      banks_of_sum_(banks_of_sum),
+      lanes_(lanes_of(gemv, pim)),
+      registers_of_sum_(tree_ ? 1 : registers_for(lanes_, gemv.accumulate, pim)) {
+    const std::int64_t registers_of_word = registers_for(lanes_, gemv.input, pim);
+    for (const PimCommand& command : program.commands) {
+        if (writes_inputs(command)) {
+            words_of_inputs_[command.k] = command.count / registers_of_word;
+        }
+    }
+    for (const PimCommand& command : program.commands) {
+        banks_.for_each_bank([&](const BankPlace& place) {
+            if (command.op == PimOp::Mac && command.banks.holds(place.bank)) {
+                write_weights(place, command);
+            }
+        });
+    }
+}
+
+std::int64_t NaturalGemv::row_of(const BankPlace& place, std::int64_t output) const {
+    const std::int64_t owners = banks_.channels() * banks_.banks_per_channel() / banks_of_sum_;
+    return output * owners + place.bank / banks_of_sum_ * banks_.channels() + place.channel;
+}
+
+template <class Action>
+void NaturalGemv::for_each_word(const PimCommand& mac, Action action) const {
+    const std::int64_t words = words_of_inputs_.at(mac.k);
+    for (std::int64_t i = 0; i < mac.count; ++i) {
+        action(mac.word + i, mac.row_block + i / words, mac.k + i % words * lanes_);
+    }
+}
+
+void NaturalGemv::write_weights(const BankPlace& place, const PimCommand& mac) {
+    for_each_word(mac, [&](std::int64_t word, std::int64_t output, std::int64_t column) {
+        std::vector<std::byte> bytes(static_cast<std::size_t>(banks_.word_bytes()));
+        for (std::int64_t lane = 0; lane < lanes_; ++lane) {
+            store_element(bytes, gemv_.weights, lane,
+                          operands_.weight(row_of(place, output), column + lane));
+        }
+        banks_.write(place, word, bytes);
+    });
+}
+
+void NaturalGemv::on_pim_command(std::size_t channel, const PimCommand& command) {
+    const auto at = static_cast<std::int64_t>(channel);
+    if (writes_inputs(command)) {
+        Inputs& inputs = inputs_[at];
+        inputs = {command.k,
+                  Lanes(static_cast<std::size_t>(words_of_inputs_.at(command.k) * lanes_))};
+        for (std::size_t i = 0; i < inputs.values.size(); ++i) {
+            inputs.values[i] = operands_.input(command.k + static_cast<std::int64_t>(i));
+        }
+        return;
+    }
+    for (std::int64_t bank = 0; bank < banks_.banks_per_channel(); ++bank) {
+        if (!command.banks.holds(bank)) {
+            continue;
+        }
+        if (command.op == PimOp::Mac) {
+            multiply({at, bank}, command);
+        } else if (command.op == PimOp::Spill || command.op == PimOp::ReadResults) {
+            give({at, bank}, command);
+        }
+    }
+}
+
+void NaturalGemv::multiply(const BankPlace& place, const PimCommand& mac) {
+    const Inputs& inputs = inputs_[place.channel];
+    for_each_word(mac, [&](std::int64_t word, std::int64_t output, std::int64_t column) {
+        const std::vector<std::byte> bytes = banks_.read(place, word, 1);
+        Lanes products(static_cast<std::size_t>(lanes_));
+        for (std::int64_t lane = 0; lane < lanes_; ++lane) {
+            products[static_cast<std::size_t>(lane)] =
+                load_element(bytes, gemv_.weights, lane) *
+                inputs.values.at(static_cast<std::size_t>(column - inputs.first + lane));
+        }
+        add_products(std::move(products), sums_[row_of(place, output)]);
+    });
+}
+
+void NaturalGemv::add_products(Lanes products, Lanes& sums) const {
+    while (tree_ && products.size() > 1) {
+        const std::size_t half = products.size() / 2;
+        for (std::size_t i = 0; i < half; ++i) {
+            products[i] = operands_.add(products[i], products[i + half]);
+        }
+        products.resize(half);
+    }
+    sums.resize(products.size());
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        sums[i] = operands_.add(sums[i], products[i]);
+    }
+}
+
+// As the host does.
+double NaturalGemv::added(const Lanes& lanes) const {
+    double sum = 0;
+    for (const double lane : lanes) {
+        sum = operands_.add(sum, lane);
+    }
+    return sum;
+}
+
+// Sums leave, to the host or to words of the bank; the next begin at zero.
+void NaturalGemv::give(const BankPlace& place, const PimCommand& command) {
+    if (command.op == PimOp::ReadResults) {
+        const std::int64_t row = row_of(place, command.row_block);
+        results_[row] = operands_.stored(added(sums_[row]));
+        sums_.erase(row);
+        return;
+    }
+    const std::int64_t outputs = command.count / registers_of_sum_;
+    for (std::int64_t output = 0; output < outputs; ++output) {
+        const std::int64_t row = row_of(place, command.row_block + output);
+        std::vector<std::byte> bytes(
+            static_cast<std::size_t>(registers_of_sum_ * banks_.word_bytes()));
+        const Lanes& sums = sums_[row];
+        for (std::size_t lane = 0; lane < sums.size(); ++lane) {
+            store_element(bytes, gemv_.accumulate, static_cast<std::int64_t>(lane),
+                          operands_.stored(sums[lane]));
+        }
+        banks_.write(place, command.word + output * registers_of_sum_, bytes);
+        sums_.erase(row);
+    }
+    spilled_.push_back({place, command.word, command.row_block, outputs});
+}
+
+// By plain loops, in the stated order.
+double NaturalGemv::reference(std::int64_t row) const {
+    Lanes sums;
+    for (std::int64_t column = 0; column < gemv_.k; column += lanes_) {
+        Lanes products;
+        for (std::int64_t lane = 0; lane < lanes_; ++lane) {
+            products.push_back(operands_.weight(row, column + lane) *
+                               operands_.input(column + lane));
+        }
+        add_products(std::move(products), sums);
+    }
+    if (tree_) {
+        return operands_.stored(sums.front());
+    }
+    std::transform(sums.begin(), sums.end(), sums.begin(),
+                   [this](double sum) { return operands_.stored(sum); });
+    return added(sums);
+}
+
+ProductCheck NaturalGemv::check() const {
+    std::map<std::int64_t, double> got = results_;
+    for (const Spilled& spilled : spilled_) {
+        for (std::int64_t output = 0; output < spilled.outputs; ++output) {
+            const std::vector<std::byte> bytes = banks_.read(
+                spilled.place, spilled.word + output * registers_of_sum_, registers_of_sum_);
+            Lanes lanes;
+            for (std::int64_t lane = 0; lane < lanes_; ++lane) {
+                lanes.push_back(load_element(bytes, gemv_.accumulate, lane));
+            }
+            got[row_of(spilled.place, spilled.first_output + output)] = added(lanes);
+        }
+    }
+    ProductCheck check;
+    check.method = operands_.arithmetic();
+    check.match = true;
+    for (std::int64_t row = 0; row < gemv_.m; ++row) {
+        const auto found = got.find(row);
+        if (found == got.end()) {
+            check.match = false;
+            check.first_mismatch = fmt::format("row {} has not left the units", row);
+            break;
+        }
+        compare_row(check, row, found->second, reference(row));
+    }
+    return check;
+}
+
+}  // namespace tilesim::workloads::pim::gemv
