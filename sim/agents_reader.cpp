@@ -205,7 +205,7 @@ void bind_agent(Document& document, Node& node, const std::string& device,
         node.error("device", reason);
         return;
     }
-    check_case(node, own);
+    check_case(node, own, scenario.advice);
     if (agent.address >= own.device.memory.capacity().count()) {
         node.error("address", fmt::format("lies outside the memory's {} B",
                                           own.device.memory.capacity().count()));

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "arch/base/quantity.hpp"
+#include "sim/nearest_mapping.hpp"
 #include "workloads/catalogue/catalogue.hpp"
 #include "workloads/paths.hpp"
 
@@ -22,6 +24,15 @@ using workloads::ProblemSource;
 namespace catalogue = workloads::catalogue;
 
 namespace {
+
+// Refusals of the mapping alone, none of which says what could be.
+bool asks_for_another_mapping(const std::vector<workloads::Refusal>& refusals) {
+    return !refusals.empty() &&
+           std::all_of(refusals.begin(), refusals.end(), [](const workloads::Refusal& refusal) {
+               return refusal.key == "mapping" &&
+                      refusal.reason.find("nearest") == std::string::npos;
+           });
+}
 
 // Exactly one kind below `workload`.
 workloads::Problem read_workload(Document& document, Node node, const std::string& file,
@@ -148,7 +159,7 @@ void check_range(const Document& document, const std::string& path,
     }
 }
 
-void check_case(Node& root, const workloads::Case& a_case) {
+void check_case(Node& root, const workloads::Case& a_case, Advice advice) {
     const Dataflow* dataflow = catalogue::dataflow_of(a_case);
     if (dataflow == nullptr) {
         const auto names = fitting(a_case);
@@ -166,7 +177,13 @@ void check_case(Node& root, const workloads::Case& a_case) {
     if (a_case.traffic && !dataflow->takes_traffic()) {
         root.error("traffic", "goes with a gemv on a device with processing in memory");
     }
-    for (const workloads::Refusal& refusal : dataflow->refusals(a_case)) {
+    std::vector<workloads::Refusal> refusals = dataflow->refusals(a_case);
+    if (advice == Advice::NearestMapping && !a_case.mapping.empty() &&
+        asks_for_another_mapping(refusals)) {
+        const std::string nearest = nearest_mapping(a_case);
+        refusals.back().reason += nearest.empty() ? "" : "; the nearest that can be: " + nearest;
+    }
+    for (const workloads::Refusal& refusal : refusals) {
         root.error(refusal.key, refusal.reason);
     }
 }

@@ -35,7 +35,7 @@ void load_named_device(arch::base::config::Node& root, const arch::base::config:
                        workloads::Device& device, std::string_view key = "device");
 
 // An error at the key it is about where no dataflow runs this problem on this device with this
-// mapping.
-void check_case(arch::base::config::Node& root, const workloads::Case& a_case);
+// mapping. With `advice` it names the nearest mapping that can be, which takes a moment.
+void check_case(arch::base::config::Node& root, const workloads::Case& a_case, Advice advice);
 
 }  // namespace tilesim::sim

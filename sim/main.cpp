@@ -92,10 +92,11 @@ int run(const Arguments& arguments) {
     if (arguments.many.wanted()) {
         return arguments.many.run(arguments.file, overrides_of(arguments), arguments.format);
     }
-    sim::Scenario scenario = workloads::npu::mlir::design::is_design_file(arguments.file)
-                                 ? sim::load_scenario(arguments.file, overrides_of(arguments))
-                                 : sim::parse_scenario(sim::explore::scenario_text(arguments.file),
-                                                       arguments.file, overrides_of(arguments));
+    sim::Scenario scenario =
+        workloads::npu::mlir::design::is_design_file(arguments.file)
+            ? sim::load_scenario(arguments.file, overrides_of(arguments))
+            : sim::parse_scenario(sim::explore::scenario_text(arguments.file), arguments.file,
+                                  overrides_of(arguments), sim::Advice::NearestMapping);
     if (sim::shows_progress()) {
         scenario.watch([](arch::base::Femtoseconds simulated) {
             constexpr double kNanosecondsPerMillisecond = 1e6;
@@ -152,7 +153,8 @@ void print_changes_of_the_device(const Arguments& arguments) {
 
 int lower(const Arguments& arguments) {
     print_changes_of_the_device(arguments);
-    const sim::Scenario scenario = sim::load_scenario(arguments.file, overrides_of(arguments));
+    const sim::Scenario scenario =
+        sim::load_scenario(arguments.file, overrides_of(arguments), sim::Advice::NearestMapping);
     for (const sim::AgentCase& agent : scenario.agents) {
         const bool requests = !agent.a_case.device.documents.size();
         print(fmt::format("# agent {}{}\n", agent.name, requests ? ": no program" : ""));

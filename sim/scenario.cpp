@@ -38,8 +38,10 @@ void refuse_other_kinds(const Node& root, const std::string& file) {
     }
 }
 
-Scenario read_scenario(Document document, const std::string& file, const Overrides& overrides) {
+Scenario read_scenario(Document document, const std::string& file, const Overrides& overrides,
+                       Advice advice) {
     Scenario scenario;
+    scenario.advice = advice;
     Overrides for_device;
     AgentOverrides for_agents;
     check_agents_of(overrides, document, file);
@@ -88,7 +90,7 @@ Scenario read_scenario(Document document, const std::string& file, const Overrid
         root.done();
         document.finish();
     }
-    check_case(root, scenario);
+    check_case(root, scenario, advice);
     document.finish();
     if (const auto* stream = scenario.problem.find<arch::memory::traffic::StreamConfig>()) {
         check_range(document, "workload.memory_stream", *stream, scenario.device.memory);
@@ -111,17 +113,17 @@ void refuse_sweeps_and_models(const Node& root, const std::string& file) {
     }
 }
 
-Scenario load_scenario(const std::string& file, const Overrides& overrides) {
+Scenario load_scenario(const std::string& file, const Overrides& overrides, Advice advice) {
     using namespace workloads::npu;
     if (mlir::design::is_design_file(file)) {
-        return parse_scenario(mlir::design::scenario_of_design(file), file, overrides);
+        return parse_scenario(mlir::design::scenario_of_design(file), file, overrides, advice);
     }
-    return read_scenario(Document::load(file), file, overrides);
+    return read_scenario(Document::load(file), file, overrides, advice);
 }
 
 Scenario parse_scenario(const std::string& text, const std::string& file,
-                        const Overrides& overrides) {
-    return read_scenario(Document::parse(text, file), file, overrides);
+                        const Overrides& overrides, Advice advice) {
+    return read_scenario(Document::parse(text, file), file, overrides, advice);
 }
 
 bool sets_device(std::string_view key) {

@@ -28,11 +28,15 @@ struct AgentCase {
     std::int64_t address = 0;     // of its 0 in the memory
 };
 
+// What is said beside why a mapping cannot be.
+enum class Advice { None, NearestMapping };
+
 struct Scenario : workloads::Case {
     std::shared_ptr<arch::base::config::Document> document;
     // Instead of a problem: `device` is the memory they share.
     std::vector<AgentCase> agents;
     std::vector<std::string> overridden;  // keys changed on the command line
+    Advice advice = Advice::None;         // to whoever wrote it
 
     // Who hears how far its runs are, its agents' included.
     void watch(const std::function<void(arch::base::Femtoseconds)>& progress) {
@@ -48,9 +52,10 @@ void refuse_sweeps_and_models(const arch::base::config::Node& root, const std::s
 
 // `overrides`: what --set changes; keys below `device.` go to the device. A design (.mlir) is a
 // scenario of its own.
-Scenario load_scenario(const std::string& file, const Overrides& overrides);
+Scenario load_scenario(const std::string& file, const Overrides& overrides,
+                       Advice advice = Advice::None);
 Scenario parse_scenario(const std::string& text, const std::string& file,
-                        const Overrides& overrides);
+                        const Overrides& overrides, Advice advice = Advice::None);
 
 // Whether --set of this key changes a device: "device.npu.columns",
 // "agents.npu0.device.npu.columns".

@@ -112,9 +112,17 @@ PYBIND11_MODULE(_native, module) {
     py::class_<Answer>(module, "Answer")
         .def_readonly("result", &Answer::result)
         .def_readonly("deadlock", &Answer::deadlock);
-    module.def("load", watched(&load_scenario), py::arg("file"), py::arg("overrides"));
-    module.def("parse", watched(&parse_scenario), py::arg("text"), py::arg("file"),
-               py::arg("overrides"));
+    // Scripts try many mappings: none is told the nearest that can be.
+    module.def("load", watched(+[](const std::string& file, const Overrides& overrides) {
+                   return load_scenario(file, overrides);
+               }),
+               py::arg("file"), py::arg("overrides"));
+    module.def(
+        "parse",
+        watched(+[](const std::string& text, const std::string& file, const Overrides& overrides) {
+            return parse_scenario(text, file, overrides);
+        }),
+        py::arg("text"), py::arg("file"), py::arg("overrides"));
     module.def(
         "run",
         [](const Scenario& scenario, const std::string& trace, const std::string& vcd) {

@@ -1,0 +1,276 @@
+#include "sim/nearest_mapping.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <queue>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "arch/base/config.hpp"
+#include "sim/case_reader.hpp"
+#include "workloads/catalogue/catalogue.hpp"
+
+namespace tilesim::sim {
+
+using arch::base::config::ConfigError;
+using arch::base::config::Document;
+using workloads::Case;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr int kMostTried = 600;       // choices of one kind
+constexpr int kMostReasons = 3;        // one behind the other
+constexpr std::size_t kMostSteps = 2;  // towards what has another reason
+constexpr double kOfAKey = 0.3;        // what changing one more costs, in octaves
+
+// An integer of the mapping, and what it may be instead, the nearest first.
+struct Number {
+    std::string key;
+    std::int64_t given = 0;
+    std::int64_t value = 0;  // so far
+    std::vector<std::int64_t> others = {};
+};
+
+double octaves(std::int64_t from, std::int64_t to) {
+    return std::abs(std::log2(static_cast<double>(to + 1) / static_cast<double>(from + 1)));
+}
+
+std::vector<std::int64_t> by_nearness(std::int64_t value, std::set<std::int64_t> others) {
+    others.erase(value);
+    std::vector<std::int64_t> sorted(others.lower_bound(0), others.end());
+    std::stable_sort(sorted.begin(), sorted.end(), [value](std::int64_t a, std::int64_t b) {
+        return octaves(value, a) < octaves(value, b);
+    });
+    return sorted;
+}
+
+// What may be aligned: neighbours, and whole multiples of what hardware has.
+std::vector<std::int64_t> near(std::int64_t value) {
+    std::set<std::int64_t> others{value - 1, value + 1};
+    for (const std::int64_t unit : {4, 8, 16, 64}) {
+        others.insert(value / unit * unit);
+        others.insert((value / unit + 1) * unit);
+    }
+    return by_nearness(value, others);
+}
+
+// What may fit: parts, and the double.
+std::vector<std::int64_t> far(std::int64_t value) {
+    return by_nearness(value, {value / 2, value / 4, value / 8, 2 * value, 1});
+}
+
+// A reason whatever its numbers are.
+std::string kind_of(std::string_view reason) {
+    std::string kind{reason.substr(0, reason.find('\n'))};
+    std::erase_if(kind, [](unsigned char c) { return std::isdigit(c) != 0; });
+    return kind;
+}
+
+class Search {
+  public:
+    explicit Search(const Case& refused)
+        : case_(refused),
+          dataflow_(refused.mapping.dataflow()),
+          keys_(dataflow_.describe(refused.mapping)) {
+        for (const auto& [key, value] : keys_.at(std::string{dataflow_.name()}).items()) {
+            if (value.is_number_integer()) {
+                const auto given = value.get<std::int64_t>();
+                numbers_.push_back({key, given, given});
+            }
+        }
+    }
+
+    std::string run() {
+        std::set<std::string> known{kind_of(*reasons(values_of({})))};
+        if (!solve(known)) {
+            return "";
+        }
+        draw_nearer();
+        return text();
+    }
+
+  private:
+    // Why it cannot be; empty: it can. Nothing where it cannot even be stated.
+    std::optional<std::string> reasons(const std::vector<std::int64_t>& values) const {
+        Json keys = keys_;
+        for (std::size_t i = 0; i < numbers_.size(); ++i) {
+            keys[std::string{dataflow_.name()}][numbers_[i].key] = values[i];
+        }
+        try {
+            Document document = Document::parse(Json{{"mapping", keys}}.dump(), "");
+            arch::base::config::Node root = document.root();
+            Case changed = case_;
+            changed.mapping = read_mapping(root);
+            document.finish();
+            std::vector<std::string> texts;
+            for (const workloads::Refusal& refusal : dataflow_.refusals(changed)) {
+                texts.push_back(refusal.reason);
+            }
+            return fmt::format("{}", fmt::join(texts, "\n"));
+        } catch (const ConfigError&) {
+            return std::nullopt;
+        }
+    }
+
+    bool can_be(const std::vector<std::int64_t>& values) const {
+        return reasons(values) == std::string{};
+    }
+
+    using Others = std::vector<std::int64_t> (*)(std::int64_t);
+    // By number: 0 as it is, or one of its others.
+    using Choice = std::vector<std::size_t>;
+
+    // Changes numbers until it can be; false: they are as they were. Checks end at what makes
+    // others pointless, so that behind one reason another may come; `known`: those met already.
+    bool solve(std::set<std::string>& known) {
+        std::vector<std::vector<std::int64_t>> steps;
+        if (change(near, known, steps) || change(far, known, steps)) {
+            return true;
+        }
+        const std::vector<std::int64_t> before = values_of({});
+        for (const std::vector<std::int64_t>& step : steps) {
+            set(step);
+            if (solve(known)) {
+                return true;
+            }
+        }
+        set(before);
+        return false;
+    }
+
+    // By as little as possible. `steps`: where a reason is left that is not known yet.
+    bool change(Others others, std::set<std::string>& known,
+                std::vector<std::vector<std::int64_t>>& steps) {
+        keep_what_matters(others);
+        using Entry = std::pair<double, Choice>;
+        std::priority_queue<Entry, std::vector<Entry>, std::greater<>> next;
+        next.push({0, Choice(numbers_.size(), 0)});
+        for (int tried = 0; !next.empty() && tried < kMostTried; ++tried) {
+            const Choice choice = next.top().second;
+            next.pop();
+            const std::vector<std::int64_t> values = values_of(choice);
+            const std::optional<std::string> left = reasons(values);
+            if (left && left->empty()) {
+                set(values);
+                return true;
+            }
+            if (left && steps.size() < kMostSteps && known.size() <= kMostReasons &&
+                known.insert(kind_of(*left)).second) {
+                steps.push_back(values);
+            }
+            push_further(choice, next);
+        }
+        return false;
+    }
+
+    void set(const std::vector<std::int64_t>& values) {
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            numbers_[i].value = values[i];
+        }
+    }
+
+    // One step further with the last number that is changed, or with one behind it: every choice
+    // is reached once.
+    template <class Heap>
+    void push_further(const Choice& choice, Heap& next) const {
+        std::size_t first = choice.size();
+        while (first > 0 && choice[first - 1] == 0) {
+            --first;
+        }
+        for (std::size_t i = first == 0 ? 0 : first - 1; i < choice.size(); ++i) {
+            if (choice[i] < numbers_[i].others.size()) {
+                Choice further = choice;
+                ++further[i];
+                next.push({cost_of(further), std::move(further)});
+            }
+        }
+    }
+
+    // Numbers that are none of the reasons stay as they are.
+    void keep_what_matters(Others others) {
+        std::vector<std::int64_t> values = values_of({});
+        const std::string given = reasons(values).value_or("");
+        for (std::size_t i = 0; i < numbers_.size(); ++i) {
+            Number& number = numbers_[i];
+            number.others = others(number.value);
+            const bool matters =
+                std::any_of(number.others.begin(), number.others.end(), [&](std::int64_t value) {
+                    values[i] = value;
+                    return reasons(values) != given;
+                });
+            values[i] = number.value;
+            if (!matters) {
+                number.others.clear();
+            }
+        }
+    }
+
+    // Without a choice, as they are.
+    std::vector<std::int64_t> values_of(const Choice& choice) const {
+        std::vector<std::int64_t> values;
+        for (std::size_t i = 0; i < numbers_.size(); ++i) {
+            const bool changed = !choice.empty() && choice[i] > 0;
+            values.push_back(changed ? numbers_[i].others[choice[i] - 1] : numbers_[i].value);
+        }
+        return values;
+    }
+
+    double cost_of(const Choice& choice) const {
+        double cost = 0;
+        for (std::size_t i = 0; i < choice.size(); ++i) {
+            if (choice[i] > 0) {
+                cost += kOfAKey + octaves(numbers_[i].value, numbers_[i].others[choice[i] - 1]);
+            }
+        }
+        return cost;
+    }
+
+    // Each changed number as far back towards what was given as it can be.
+    void draw_nearer() {
+        for (std::size_t i = 0; i < numbers_.size(); ++i) {
+            Number& number = numbers_[i];
+            for (const std::int64_t step : {64, 16, 8, 4, 1}) {
+                bool fits = true;
+                while (fits && std::abs(number.given - number.value) >= step) {
+                    std::vector<std::int64_t> values = values_of({});
+                    values[i] += number.value < number.given ? step : -step;
+                    fits = can_be(values);
+                    number.value = fits ? values[i] : number.value;
+                }
+            }
+        }
+    }
+
+    std::string text() const {
+        std::vector<std::string> changes;
+        for (const Number& number : numbers_) {
+            if (number.value != number.given) {
+                changes.push_back(fmt::format("{}: {}", number.key, number.value));
+            }
+        }
+        return fmt::format("{}", fmt::join(changes, ", "));
+    }
+
+    const Case& case_;
+    const workloads::Dataflow& dataflow_;
+    Json keys_;
+    std::vector<Number> numbers_;
+};
+
+}  // namespace
+
+std::string nearest_mapping(const Case& refused) {
+    return Search(refused).run();
+}
+
+}  // namespace tilesim::sim

@@ -1,0 +1,15 @@
+// What a user may have meant by a mapping that cannot be.
+#pragma once
+
+#include <string>
+
+#include "workloads/dataflow.hpp"
+
+namespace tilesim::sim {
+
+// The numbers of a refused mapping changed as little as makes it one that can be, "m_ct: 32, k_mt:
+// 64"; empty where a search of some thousand others finds none. Takes up to a few tenths of a
+// second.
+std::string nearest_mapping(const workloads::Case& refused);
+
+}  // namespace tilesim::sim
