@@ -80,6 +80,38 @@ TEST(Agents, OneThatStartsWhenTheOthersHaveEndedIsNotSlowed) {
     EXPECT_NEAR(static_cast<double>(agents["b"]["slowdown"]), 1.0, 0.01);
 }
 
+TEST(Agents, OneThatStartsWhenTheBudgetIsUsedUpHasNotRun) {
+    const auto result = session::run(
+        parse_scenario("memory: ddr5_5600\nagents:\n  a: {stream: " + kReads +
+                           "}\n  b: {stream: " + kReads + ", start: 2 s}\nrun: {max_time: 1 s}\n",
+                       "agents.yaml", {}));
+    EXPECT_EQ(result.status, workloads::Status::TimeLimit);
+    EXPECT_THAT(result.notes, testing::Contains("b: starts at 2 s, when the budget is used up"));
+    EXPECT_EQ(result.details["agents"]["a"]["runs"], 1);
+    EXPECT_EQ(result.details["agents"]["b"]["together_ns"], nullptr);
+    EXPECT_THAT(result.bottleneck, testing::EndsWith("than alone"));  // nobody kept it waiting
+}
+
+// What a processor waits for last is on its way when it is known to have ended; banks that compute
+// count from their own start.
+TEST(Agents, AllHaveEndedWhenTheLastHas) {
+    const std::string loop = "{host: {read: 64 KiB}";
+    const std::string gemv =
+        "{device: lpddr5x_pim, workload: {gemv: {M: 256, K: 256}}, mapping: {pimnast: {}}";
+    for (const std::string& agent : {loop, gemv}) {
+        for (const double start_us : {0.0, 5.0}) {
+            const auto result = session::run(parse_scenario(
+                fmt::format("memory: lpddr5x_pim\nagents:\n  a: {}, start: {} us}}\n", agent,
+                            start_us),
+                "agents.yaml", {}));
+            ASSERT_EQ(result.status, workloads::Status::Ok);
+            const double alone = result.details["agents"]["a"]["together_ns"];
+            EXPECT_GE(result.time_ns, start_us * 1e3 + alone) << agent << start_us;
+            EXPECT_LE(result.time_ns, start_us * 1e3 + alone + 200) << agent << start_us;
+        }
+    }
+}
+
 TEST(Agents, RepeatAsOftenAsTheySay) {
     const auto agents = run("memory: ddr5_5600\nagents:\n  a: {stream: " + kReads +
                             ", repeat: 3}\n  b: {stream: {requests: 100}, repeat: "

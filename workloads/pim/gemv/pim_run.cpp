@@ -51,7 +51,9 @@ class PimModel final : public Model {
     }
     void finish_statistics() override {}
     arch::base::Cycles finish_cycle() const override { return controller_.program_cycles(); }
-    arch::base::Femtoseconds finish_time() const override { return controller_.finish_time(); }
+    arch::base::Femtoseconds finish_time() const override {
+        return controller_.finish_time() - origin_;
+    }
     void add_bank_use(arch::memory::port::BankUse& use) const override { controller_.add_to(use); }
     bool borrows_channels() const override { return true; }
     const PimController& controller() const { return controller_; }
