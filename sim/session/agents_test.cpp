@@ -71,6 +71,22 @@ TEST(Agents, RowsAreLostToWhoeverElseOpensOthers) {
     EXPECT_GT(agents["a"]["rows_lost"]["b"], 0);
 }
 
+// Equal streams ask for places of their own, so that they wait for each other no more than streams
+// that differ; a seed changes them all.
+TEST(Agents, RandomStreamsAreNotInStep) {
+    const auto time = [](const char* seed) {
+        const std::string both = "memory: lpddr5x_7500\nagents:\n  a: {stream: " + kReads +
+                                 "}\n  b: {stream: " + kReads + "}\nrun: {seed: ";
+        const auto result = session::run(parse_scenario(both + seed + "}\n", "agents.yaml", {}));
+        return std::pair{static_cast<double>(result.details["agents"]["a"]["alone_ns"]),
+                         static_cast<double>(result.details["agents"]["b"]["alone_ns"])};
+    };
+    const auto [a, b] = time("1");
+    EXPECT_NE(a, b);
+    EXPECT_NEAR(a, b, 0.05 * a);
+    EXPECT_NE(time("2").first, a);
+}
+
 // At the 256th refresh interval of 3.9 us, so that refreshes meet it as they do alone; rows that
 // the other left open differ.
 TEST(Agents, OneThatStartsWhenTheOthersHaveEndedIsNotSlowed) {
@@ -182,6 +198,9 @@ TEST(Agents, RefuseWhatCannotBeTogether) {
     EXPECT_THAT(error_of("memory: ddr5_5600\nagents:\n  a: {stream: {}, repeat: often}\n"),
                 HasSubstr("must be 1..1000000 or until_all_done, got 'often'"));
     EXPECT_THAT(error_of("memory: ddr5_5600\nagents:\n  a: {strean: {}}\n"), HasSubstr("strean"));
+    EXPECT_EQ(error_of("memory: ddr5_5600\nagents:\n  a: {}\n"),
+              "agents.yaml:3:3: agents.a: must hold exactly one of device (with its workload), "
+              "stream, host");
 }
 
 TEST(Agents, AreAtLeastOneEachOfOneKindByAPlainName) {
