@@ -84,18 +84,23 @@ void check_name(Node& map, Node& node, const std::string& name) {
     }
 }
 
-// What an agent's map says but for its device: the problem and how often. `device`: its name.
+// What an agent's map says but for its device: the problem and how often. `device`: its name;
+// `streams`: of the agents before it.
 void read_agent_keys(Document& document, Node& node, const std::string& file, std::string& device,
-                     AgentCase& agent) {
+                     std::uint64_t& streams, AgentCase& agent) {
     node.optional("start", agent.start, {0, INT64_MAX}, "when it begins");
     const std::int64_t repeat = read_repeat(node);
     agent.until_all_done = repeat == kForEver;
     agent.repeat = std::max<std::int64_t>(repeat, 1);
     agent.address = read_address(node);
     const bool host = node.offers("host"), stream = node.offers("stream");
-    const bool machine = node.has("device") || node.has("workload");
-    if (!node.describing() && int{host} + int{stream} + int{machine} > 1) {
+    const bool device_given = node.offers("device"), work_given = node.offers("workload");
+    const bool machine = device_given || work_given;
+    if (!node.describing() && int{host} + int{stream} + int{machine} != 1) {
         node.error("", "must hold exactly one of device (with its workload), stream, host");
+        if (!host && !stream && !machine) {
+            return;
+        }
     }
     if (host) {
         const auto loop = arch::host::read_memory_loop(
@@ -106,8 +111,9 @@ void read_agent_keys(Document& document, Node& node, const std::string& file, st
         }
     }
     if (stream) {
-        const auto requests = arch::memory::traffic::read_stream_config(
+        auto requests = arch::memory::traffic::read_stream_config(
             node.child("stream", "generated requests to the memory"));
+        requests.number = streams++;
         agent.a_case.problem = {workloads::memory::streams::stream_kind(), requests};
         if (!node.describing()) {
             return;
@@ -262,11 +268,12 @@ void read_agents(Document& document, Node& root, const std::string& file,
     const std::vector<std::string> names = map.keys();
     std::vector<Node> nodes;
     std::vector<std::string> devices(names.size());
+    std::uint64_t streams = 0;
     for (std::size_t i = 0; i < names.size(); ++i) {
         nodes.push_back(map.child(names[i], "an agent"));
         scenario.agents.emplace_back().name = names[i];
         check_name(map, nodes[i], names[i]);
-        read_agent_keys(document, nodes[i], file, devices[i], scenario.agents[i]);
+        read_agent_keys(document, nodes[i], file, devices[i], streams, scenario.agents[i]);
     }
     if (names.empty()) {
         map.error("", "must name at least one");
@@ -319,7 +326,8 @@ void describe_agents(Document& document, Node& root) {
         Node node = map.child(name, "an agent");
         AgentCase agent;
         std::string device_of_agent;
-        read_agent_keys(document, node, "", device_of_agent, agent);
+        std::uint64_t streams = 0;
+        read_agent_keys(document, node, "", device_of_agent, streams, agent);
     }
 }
 

@@ -126,7 +126,7 @@ void read_run(Node node, workloads::RunOptions& run) {
     node.optional("sampled", run.sampled,
                   "simulate a few rounds of a run that repeats itself, and extrapolate");
     auto seed = static_cast<std::int64_t>(run.seed);
-    node.optional("seed", seed, {0, INT64_MAX}, "seed of random operands");
+    node.optional("seed", seed, {0, INT64_MAX}, "seed of random operands and requests");
     run.seed = static_cast<std::uint64_t>(seed);
     node.optional("max_time", run.max_time, {1, INT64_MAX}, "simulated-time budget");
     node.optional("max_wall_time", run.max_wall_time, {1, INT64_MAX}, "host-time budget");
@@ -163,7 +163,13 @@ void check_case(Node& root, const workloads::Case& a_case, Advice advice) {
     const Dataflow* dataflow = catalogue::dataflow_of(a_case);
     if (dataflow == nullptr) {
         const auto names = fitting(a_case);
-        if (names.empty()) {
+        workloads::Case without = a_case;
+        without.mapping = {};
+        if (names.empty() && catalogue::dataflow_of(without) != nullptr) {
+            root.error("mapping",
+                       fmt::format("{} on '{}' takes none, got {}", a_case.problem.kind().key(),
+                                   a_case.device.name, a_case.mapping.dataflow().name()));
+        } else if (names.empty()) {
             root.error("device",
                        fmt::format("nothing runs {} on '{}'{}", a_case.problem.kind().key(),
                                    a_case.device.name, a_case.problem.kind().hint()));

@@ -43,7 +43,8 @@ Json to_json(const workloads::Sampling& sampled, bool host) {
     Json json{{"rounds", sampled.rounds},
               {"simulated", sampled.simulated},
               {"error_percent", sampled.error_percent},
-              {"memory_error_percent", sampled.memory_error_percent}};
+              {"memory_error_percent", sampled.memory_error_percent},
+              {"activates_error_percent", sampled.activates_error_percent}};
     if (host) {
         json["whole_wall_s"] = sampled.whole_wall_s;
     }

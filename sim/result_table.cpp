@@ -157,10 +157,11 @@ std::string time_lines(const RunResult& result) {
         text +=
             line("sampled",
                  fmt::format("{:>12.1f} of {:.0f} rounds simulated, the rest extrapolated: time "
-                             "and rates within {:.2f} %, memory {:.2f} %; run.sampled=off is "
-                             "exact",
+                             "and rates within {:.2f} %, bytes {:.2f} %, activates {:.0f} %; "
+                             "run.sampled=off is exact",
                              result.sampled->simulated, result.sampled->rounds,
-                             result.sampled->error_percent, result.sampled->memory_error_percent));
+                             result.sampled->error_percent, result.sampled->memory_error_percent,
+                             result.sampled->activates_error_percent));
     }
     return text;
 }

@@ -26,6 +26,7 @@ PROGRAM = os.environ.get("TILESIM", str(ROOT / "build" / "tilesim"))
 COUNT = 200
 SEED = 20  # 19 set what the sampler adds for what comes about later only
 REPEATED = 12        # points the test draws
+MOVED = "bytes_read", "bytes_written"
 SMALL_MACS = 1e9     # of them
 MOST_ROUNDS = 150    # whole runs of more take long
 MOST_MACS = 5e10
@@ -91,6 +92,10 @@ def run(text, keys, *more):
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
+def off_by(short, whole, key):
+    return 100 * (short["memory"][key] / whole["memory"][key] - 1) if whole["memory"][key] else 0
+
+
 def row_of(number, text, keys):
     """The point run both ways; nothing: it is not sampled."""
     short = run(text, keys, "--sampled")
@@ -104,6 +109,10 @@ def row_of(number, text, keys):
         "error_percent": f"{100 * (short['time_ns'] / whole['time_ns'] - 1):.3f}",
         "stated_percent": f"{short['sampled']['error_percent']:.3f}",
         "whole_us": f"{whole['time_ns'] / 1e3:.3f}",
+        "activates_percent": f"{off_by(short, whole, 'activates'):.3f}",
+        "activates_stated_percent": f"{short['sampled']['activates_error_percent']:.3f}",
+        "bytes_percent": f"{max(abs(off_by(short, whole, key)) for key in MOVED):.3f}",
+        "bytes_stated_percent": f"{short['sampled']['memory_error_percent']:.3f}",
     }
 
 
@@ -114,8 +123,12 @@ def drawn(rng):
             yield number, text, keys
 
 
-def holds(row):
-    return abs(float(row["error_percent"])) <= float(row["stated_percent"])
+def holds(row, what="error_percent", stated="stated_percent"):
+    return abs(float(row[what])) <= float(row[stated])
+
+
+def held_of(rows, what):
+    return sum(holds(row, f"{what}_percent", f"{what}_stated_percent") for row in rows)
 
 
 def update(jobs):
@@ -134,7 +147,8 @@ def update(jobs):
         out.writerows(rows)
     errors = sorted(abs(float(row["error_percent"])) for row in rows)
     print(f"{sum(map(holds, rows))} of {COUNT} within what they state; "
-          f"median {errors[COUNT // 2]:.2f} %, worst {errors[-1]:.2f} %")
+          f"median {errors[COUNT // 2]:.2f} %, worst {errors[-1]:.2f} %; of bytes "
+          f"{held_of(rows, 'bytes')}, of activates {held_of(rows, 'activates')}")
 
 
 class SamplingTest(unittest.TestCase):
@@ -145,6 +159,8 @@ class SamplingTest(unittest.TestCase):
         rows = list(itertools.islice(filter(None, (row_of(*each) for each in small)), REPEATED))
         held = sum(map(holds, rows))
         self.assertGreaterEqual(held, REPEATED - 1, rows)
+        for what in "bytes", "activates":
+            self.assertGreaterEqual(held_of(rows, what), REPEATED - 2, rows)
 
 
 if __name__ == "__main__":

@@ -67,6 +67,11 @@ std::string shipped(const char* folder, const char* in_source) {
 
 std::string shipped_file(const char* what, const char* in, const std::string& name) {
     if (name.find('/') != std::string::npos || name.ends_with(".yaml")) {
+        try {
+            arch::base::config::require_file(name);
+        } catch (const arch::base::config::IoError& problem) {
+            throw UnknownName(problem.what());
+        }
         return name;
     }
     const fs::path folder = fs::path{configs_folder()} / in;

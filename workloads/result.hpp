@@ -40,11 +40,12 @@ struct ResultTable {
 
 // A run of a few of its rounds: how many, and how far what follows from them may be off.
 struct Sampling {
-    double rounds = 0;                // there are
-    double simulated = 0;             // of them
-    double error_percent = 0;         // of time and rates
-    double memory_error_percent = 0;  // of what the memory has done
-    double whole_wall_s = 0;          // host time of the exact run, about
+    double rounds = 0;                   // there are
+    double simulated = 0;                // of them
+    double error_percent = 0;            // of time and rates
+    double memory_error_percent = 0;     // of the bytes the memory has moved
+    double activates_error_percent = 0;  // of the rows it has opened
+    double whole_wall_s = 0;             // host time of the exact run, about
 };
 
 struct RunResult {

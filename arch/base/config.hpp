@@ -163,6 +163,9 @@ class Node {
     const std::string& path() const;  // "mapping.output_stationary"
     const std::string& file() const;  // empty of a describing document
     FilePlace place() const;          // of the map's key or the entry
+    // Of the first character of the text under `key`, a block or quoted; of a block, each of whose
+    // lines begins at that column. Line 1 where the file does not hold it.
+    FilePlace text_place(std::string_view key) const;
 
   private:
     friend class Document;

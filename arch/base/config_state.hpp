@@ -30,9 +30,13 @@ struct Document::Impl {
     std::vector<Error> errors;
     std::vector<KeyDescription> descriptions;
     std::set<std::string> required;  // paths
+    std::set<std::string> mistyped;  // paths: nothing more is said of them
     bool describing = false;         // of no file
 
     void report(FilePlace mark, const std::string& path, const std::string& message);
+    // That it holds something else than it must: what its reader makes of that is no news.
+    void report_kind(FilePlace mark, const std::string& path, std::string_view wanted,
+                     const YAML::Node& value);
     std::string located(FilePlace mark, const std::string& path, const std::string& message) const;
     std::string comment_on(int line) const;
 };

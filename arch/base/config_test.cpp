@@ -66,6 +66,33 @@ TEST(Config, ErrorsNamePlacePathAndWhatIsAllowed) {
               "f.yaml:1:7: dma.channels: must be an integer, got a list");
 }
 
+TEST(Config, TellsWhereATextBegins) {
+    const auto place = [](const std::string& text) {
+        auto document = Document::parse(text, "f.yaml");
+        Node root = document.root();
+        return root.text_place("text");
+    };
+    EXPECT_EQ(place("# text: |\ntext: |  # a block\n\n    one\n      two\n"), (FilePlace{3, 5}));
+    EXPECT_EQ(place("{a: 1, text: one}\n"), (FilePlace{1, 14}));
+    EXPECT_EQ(place("a: 1\ntext: 'one'\n"), (FilePlace{2, 8}));
+    EXPECT_EQ(place("a: 1\n"), (FilePlace{1, 1}));
+}
+
+// What a reader makes of a value that is of the wrong kind is no second mistake.
+TEST(Config, OfAKeyThatHoldsTheWrongKindNothingElseIsSaid) {
+    auto document = Document::parse("dma: [1]\nname: {}\n", "f.yaml");
+    Node root = document.root();
+    root.child("dma", "");
+    root.error("dma", "must name at least one");
+    std::string name;
+    root.optional("name", name, "");
+    root.error("name", "there is no such file");
+    root.list("name", "");
+    EXPECT_THAT([&] { document.finish(); },
+                testing::ThrowsMessage<ConfigError>("f.yaml:1:1: dma: must be a map, got a list\n"
+                                                    "f.yaml:2:1: name: must be a name, got a map"));
+}
+
 TEST(Config, AllErrorsOfAFileComeAtOnce) {
     EXPECT_EQ(errors_of("dma:\n  channels: 0\n  refresh: maybe\n"),
               "f.yaml:2:13: dma.channels: must be 1..8, got 0\n"

@@ -154,9 +154,15 @@ FilePlace mark_of(const YAML::Node& node) {
 }
 
 void Document::Impl::report(FilePlace mark, const std::string& path, const std::string& message) {
-    if (!describing) {
+    if (!describing && !mistyped.contains(path)) {
         errors.push_back({mark, located(mark, path, message)});
     }
+}
+
+void Document::Impl::report_kind(FilePlace mark, const std::string& path, std::string_view wanted,
+                                 const YAML::Node& value) {
+    report(mark, path, fmt::format("must be {}, got {}", wanted, kind_of(value)));
+    mistyped.insert(path);
 }
 
 std::string Document::Impl::located(FilePlace mark, const std::string& path,

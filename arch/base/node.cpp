@@ -43,8 +43,7 @@ Node Node::child(std::string_view key, std::string_view description) {
     if (found.present && found.value.IsMap()) {
         state->yaml = found.value;
     } else if (found.present && !found.value.IsNull()) {
-        state_->document->report(found.mark, state->path,
-                                 fmt::format("must be a map, got {}", kind_of(found.value)));
+        state_->document->report_kind(found.mark, state->path, "a map", found.value);
         state->wrong_type = true;
     }
     state_->describe(key, {.type = "map", .description = std::string{description}}, found);
@@ -55,8 +54,7 @@ std::vector<Node> Node::list(std::string_view key, std::string_view description)
     const auto found = state_->find(key);
     state_->describe(key, {.type = "list", .description = std::string{description}}, found);
     if (found.present && !found.value.IsSequence()) {
-        state_->document->report(found.mark, state_->path_of(key),
-                                 fmt::format("must be a list, got {}", kind_of(found.value)));
+        state_->document->report_kind(found.mark, state_->path_of(key), "a list", found.value);
         return {};
     }
     return found.present || describing() ? state_->entries(found.value, state_->path_of(key))
@@ -136,8 +134,7 @@ void Node::done() {
     }
     if (!state_->yaml.IsMap()) {
         if (!state_->yaml.IsNull()) {
-            state_->document->report(state_->mark, state_->path,
-                                     fmt::format("must be a map, got {}", kind_of(state_->yaml)));
+            state_->document->report_kind(state_->mark, state_->path, "a map", state_->yaml);
         }
         return;
     }
@@ -176,6 +173,26 @@ const std::string& Node::path() const {
 
 const std::string& Node::file() const {
     return state_->document->file;
+}
+
+FilePlace Node::text_place(std::string_view key) const {
+    const FilePlace mark = mark_of(state_->find(key).value);
+    const std::vector<std::string>& lines = state_->document->lines;
+    const auto line = static_cast<std::size_t>(mark.line);
+    if (mark.line < 1 || line > lines.size()) {
+        return {1, 1};
+    }
+    const std::string_view from = std::string_view{lines[line - 1]}.substr(
+        std::min(lines[line - 1].size(), static_cast<std::size_t>(mark.column - 1)));
+    if (!from.starts_with('|') && !from.starts_with('>')) {
+        const bool quoted = from.starts_with('\'') || from.starts_with('"');
+        return {mark.line, mark.column + (quoted ? 1 : 0)};
+    }
+    const auto first = std::find_if(
+        lines.begin() + mark.line, lines.end(),
+        [](const std::string& text) { return text.find_first_not_of(" \r") != text.npos; });
+    const std::size_t indent = first == lines.end() ? 0 : first->find_first_not_of(' ');
+    return {mark.line + 1, static_cast<std::int32_t>(indent) + 1};
 }
 
 FilePlace Node::place() const {

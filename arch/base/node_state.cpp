@@ -43,8 +43,7 @@ std::optional<std::string> Node::State::text(std::string_view key, const Found& 
         return std::nullopt;
     }
     if (!found.value.IsScalar()) {
-        document->report(found.mark, path_of(key),
-                         fmt::format("must be {}, got {}", wanted, kind_of(found.value)));
+        document->report_kind(found.mark, path_of(key), wanted, found.value);
         return std::nullopt;
     }
     std::string result = found.value.Scalar();

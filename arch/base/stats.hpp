@@ -160,11 +160,18 @@ class StateAccount {
         last_ = now;
     }
 
+    // Time before `now` is nobody's.
+    void begin(std::int64_t now) { last_ = now; }
+    // Adds time to a state, or takes it back, where it is known only afterwards how long it lasts.
+    template <class Enum>
+    void add(Enum state, std::int64_t amount) {
+        spent_[static_cast<std::size_t>(state)] += amount;
+    }
     // Moves time already charged from one state to another, for causes known only afterwards.
     template <class Enum>
     void reclassify(Enum from, Enum to, std::int64_t amount) {
-        spent_[static_cast<std::size_t>(from)] -= amount;
-        spent_[static_cast<std::size_t>(to)] += amount;
+        add(from, -amount);
+        add(to, amount);
     }
 
     std::string_view name() const { return name_; }

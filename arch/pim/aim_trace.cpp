@@ -19,6 +19,7 @@ struct AimLine {
     std::int64_t number = 0;
     std::vector<std::string> words;
 
+    base::FilePlace place() const { return {static_cast<std::int32_t>(number), 1}; }
     [[noreturn]] void fail(const std::string& why) const {
         throw ConfigError(fmt::format("{}:{}:1: {}", file, number, why));
     }
@@ -53,9 +54,9 @@ void check_mask(const AimLine& line, std::size_t index, const ProgramTarget& tar
 // "AiM OPCODE SIZE ... MASK ...": the instructions the units have.
 void instruction(const AimLine& line, const ProgramTarget& target, PimProgram& program) {
     const std::string opcode = line.words.size() > 1 ? line.words[1] : "";
-    PimCommand command{.line = line.number};
+    PimCommand command{.place = line.place()};
     if (opcode == "EOC" || opcode == "SYNC") {
-        program.commands.push_back({.op = PimOp::Barrier, .line = line.number});
+        program.commands.push_back({.op = PimOp::Barrier, .place = line.place()});
         return;
     }
     const auto size = [&] { return command.count = line.integer(2, "size"); };

@@ -53,6 +53,7 @@ void PimController::on_all_bank_command(std::size_t channel, AllBankCommand comm
 void PimController::start(Femtoseconds now) {
     lent_at_ = clock_.first_cycle_from(now) + kCommandLatency;
     for (std::size_t i = 0; i < units_.size(); ++i) {
+        units_[i]->expect(lent_at_.count());
         memory_.lend(i, *units_[i], clock_.time_of(lent_at_));
     }
 }
@@ -84,6 +85,13 @@ Cycles PimController::program_cycles() const {
         last = std::max(last, unit->ended());
     }
     return Cycles{last} - lent_at_;
+}
+
+void PimController::finish_statistics() {
+    const Cycles end = lent_at_ + program_cycles();
+    for (const auto& unit : units_) {
+        unit->finish_statistics(end.count());
+    }
 }
 
 std::string PimController::standstill() const {

@@ -45,6 +45,8 @@ class PimController final : private AllBankListener {
     base::Femtoseconds finish_time() const { return clock_.time_of(finish_cycle()); }
     // CK of the program itself, without the latency of its start; call when finished.
     base::Cycles program_cycles() const;
+    // The states of every unit then add up to these; call when finished.
+    void finish_statistics();
     // CK of the latest command, which a channel decides ahead of the queue's time.
     base::Cycles last_progress() const;
     // Who waits for what, a unit a line. Meaningful when no event is left and it has not finished.

@@ -20,23 +20,24 @@ PimProgram two_rows() {
     return program;
 }
 
-memory::device::MemoryConfig three_channels() {
+memory::device::MemoryConfig three_channels(bool refresh = false) {
     memory::device::MemoryConfig config;
     config.channels = 3;
-    config.refresh = false;
+    config.refresh = refresh;
     return config;
 }
 
 struct Machine {
-    explicit Machine(const PimProgram& program)
-        : memory(config, PimController::memory_lookahead(config), queue, root),
-          controller({}, program, memory, root, nullptr) {}
+    explicit Machine(const PimProgram& program, const PimConfig& pim = {}, bool refresh = false)
+        : config(three_channels(refresh)),
+          memory(config, PimController::memory_lookahead(config), queue, root),
+          controller(pim, program, memory, root, nullptr) {}
     void run() {
         while (!queue.empty()) {
             queue.run_until(queue.next_time());
         }
     }
-    memory::device::MemoryConfig config = three_channels();
+    memory::device::MemoryConfig config;
     base::EventQueue queue;
     base::stats::Group root{""};
     memory::controller::MemorySystem memory;
@@ -72,6 +73,35 @@ TEST(PimController, TheProgramRunsInEveryChannelAHundredCyclesAfterItsStart) {
     EXPECT_EQ(machine.controller.program_cycles().count(), cycles);
     EXPECT_EQ(machine.controller.finish_time(),
               base::Clock{machine.config.clock}.time_of(base::Cycles{100 + cycles}));
+}
+
+// Whenever the others end, and whatever the channel needs behind the last command.
+TEST(PimController, TheStatesOfEveryUnitAddUpToTheProgramsCycles) {
+    for (const ProgramEnd end :
+         {ProgramEnd::RowsClosed, ProgramEnd::LastCommand, ProgramEnd::NextKernel}) {
+        for (const std::int64_t completion : {0, 1000}) {
+            PimProgram program = two_rows();
+            program.commands = {{PimOp::Mac, 60}, {PimOp::Spill, 1}};
+            PimConfig pim;
+            pim.program_end = end;
+            pim.completion = base::Cycles{completion};
+            Machine machine(program, pim, true);
+            machine.controller.start(base::Femtoseconds{0});
+            machine.run();
+            ASSERT_TRUE(machine.controller.finished());
+            machine.controller.finish_statistics();
+            for (const auto& unit : machine.controller.units()) {
+                EXPECT_EQ(unit->stats().time.total(), machine.controller.program_cycles().count());
+            }
+            // Thirty rows of tRC: the first channel meets its first refresh, the last one not.
+            const auto refreshing = [&](std::size_t unit) {
+                return machine.controller.units()[unit]->stats().time.spent(
+                    static_cast<std::size_t>(PimState::Refresh));
+            };
+            EXPECT_GT(refreshing(0), 0);
+            EXPECT_EQ(refreshing(2), 0);
+        }
+    }
 }
 
 TEST(PimController, ItsLatencyCountsFromTheStart) {

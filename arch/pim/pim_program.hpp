@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "arch/base/file_place.hpp"
 #include "arch/base/name_table.hpp"
 #include "arch/pim/bank_set.hpp"
 #include "arch/pim/pim_config.hpp"
@@ -71,7 +72,7 @@ struct PimCommand {
     // Load, of inputs: what sums begin with.
     enum class Purpose { None, Fold, Scale, Load } purpose = Purpose::None;
     BankSet banks = {};
-    std::int64_t line = 0;  // of the text it was read from; 0: of none
+    base::FilePlace place = {};  // in the text it was read from
 
     bool operator==(const PimCommand& other) const {
         return op == other.op && count == other.count && word == other.word &&

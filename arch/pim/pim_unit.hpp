@@ -92,6 +92,11 @@ class PimUnit final : public memory::controller::ChannelGuest {
     bool finished() const override { return yielded_ > 0 || program_ended(); }
     std::optional<std::int64_t> on_left(std::int64_t now) override;
     void listen(AllBankListener* listener) { commands_ = listener; }
+    // Its channel is to be lent to it at CK `when`, from which on its time is accounted for.
+    void expect(std::int64_t when) { stats_.time.begin(when); }
+    // Its time is accounted for until CK `end`, no earlier than its program's: what follows until
+    // the channel is free is none of the program's.
+    void finish_statistics(std::int64_t end) { stats_.time.add(PimState::Idle, end - now_); }
     // Its states go to `listener` from now on; `memory`: whose cycles are CK.
     void connect(base::ProbeListener* listener, base::Clock memory);
 

@@ -9,14 +9,14 @@
 
 namespace tilesim::arch::pim {
 
-ProgramLine::ProgramLine(const std::string& text, const std::string& file, std::int64_t number,
+ProgramLine::ProgramLine(const std::string& text, const std::string& file, base::FilePlace begin,
                          std::vector<std::string>& errors)
-    : file_(file), number_(number), errors_(errors) {
+    : file_(file), begin_(begin), errors_(errors) {
     const std::string code = text.substr(0, text.find('#'));
     for (std::size_t at = code.find_first_not_of(" \t\r"); at != std::string::npos;
          at = code.find_first_not_of(" \t\r", at)) {
         const std::size_t end = std::min(code.find_first_of(" \t\r", at), code.size());
-        words_.push_back({code.substr(at, end - at), static_cast<std::int64_t>(at) + 1});
+        words_.push_back({code.substr(at, end - at), begin.column + static_cast<std::int32_t>(at)});
         at = end;
     }
 }
@@ -49,13 +49,19 @@ std::int64_t ProgramLine::integer(std::int64_t least, std::int64_t most, const c
     return *value;
 }
 
+base::FilePlace ProgramLine::place_of(std::size_t word) const {
+    if (words_.empty()) {
+        return begin_;
+    }
+    const Word& last = words_.back();
+    return {begin_.line, word < words_.size()
+                             ? words_[word].column
+                             : last.column + static_cast<std::int32_t>(last.text.size())};
+}
+
 void ProgramLine::error(std::size_t at, const std::string& message) {
-    const std::int64_t column =
-        words_.empty() ? 1
-        : at < words_.size()
-            ? words_[at].column
-            : words_.back().column + static_cast<std::int64_t>(words_.back().text.size());
-    errors_.push_back(fmt::format("{}:{}:{}: {}", file_, number_, column, message));
+    const base::FilePlace place = place_of(at);
+    errors_.push_back(fmt::format("{}:{}:{}: {}", file_, place.line, place.column, message));
     next_ = words_.size();
 }
 

@@ -6,16 +6,19 @@
 #include <string_view>
 #include <vector>
 
+#include "arch/base/file_place.hpp"
+
 namespace tilesim::arch::pim {
 
 class ProgramLine {
   public:
-    // `number`: of the line in `file`, from 1. Errors go to the end of `errors`.
-    ProgramLine(const std::string& text, const std::string& file, std::int64_t number,
+    // `begin`: of the line in `file`. Errors go to the end of `errors`.
+    ProgramLine(const std::string& text, const std::string& file, base::FilePlace begin,
                 std::vector<std::string>& errors);
 
     bool empty() const { return next_ == words_.size(); }
-    std::int64_t number() const { return number_; }
+    // Of its first word.
+    base::FilePlace place() const { return place_of(0); }
     const std::string& peek() const { return words_[next_].text; }
     bool starts_with_number() const;
     std::string take() { return words_[next_++].text; }
@@ -30,12 +33,14 @@ class ProgramLine {
   private:
     struct Word {
         std::string text;
-        std::int64_t column = 1;
+        std::int32_t column = 1;
     };
+    // Of a word, or of the end.
+    base::FilePlace place_of(std::size_t word) const;
 
     std::vector<Word> words_;
     const std::string& file_;
-    std::int64_t number_;
+    base::FilePlace begin_;
     std::vector<std::string>& errors_;
     std::size_t next_ = 0;
 };

@@ -12,7 +12,8 @@ std::string violations(const PimProgram& program, const std::string& file,
     const std::int64_t last = target.memory.rows * program.words_per_row;
     for (const PimCommand& command : program.commands) {
         const auto refuse = [&](const std::string& rule) {
-            text += fmt::format("{}:{}:1: {}: {}\n", file, command.line, name_of(command.op), rule);
+            text += fmt::format("{}:{}:{}: {}: {}\n", file, command.place.line,
+                                command.place.column, name_of(command.op), rule);
         };
         const bool writes_inputs =
             command.op == PimOp::WriteInputs || command.op == PimOp::WriteBankInputs;

@@ -25,23 +25,42 @@ const std::vector<std::pair<std::string_view, PimCommand::Purpose>> kPurposes{
     {"scale", PimCommand::Purpose::Scale},
     {"load", PimCommand::Purpose::Load}};
 
+// What may stand behind a command and its count.
+std::vector<std::string_view> words_of(PimOp op) {
+    std::vector<std::string_view> words;
+    if (touches_array(op)) {
+        words.emplace_back("row");
+    }
+    if (names_banks(op)) {
+        words.emplace_back("banks");
+    }
+    if (op == PimOp::Alu) {
+        for (const auto& [word, purpose] : kPurposes) {
+            words.emplace_back(word);
+        }
+        words.emplace_back("factor");
+    }
+    words.insert(words.end(), {"block", "k"});
+    return words;
+}
+
 class Reader {
   public:
     Reader(const std::string& file, const ProgramTarget& target) : file_(file), target_(target) {
         program_.words_per_row = target.words_per_row();
     }
 
-    PimProgram read(const std::string& text, std::int64_t first_line) {
+    PimProgram read(const std::string& text, base::FilePlace begin) {
         std::istringstream in(text);
-        std::int64_t number = first_line;
-        for (std::string line; std::getline(in, line); ++number) {
-            ProgramLine words(line, file_, number, errors_);
+        for (std::string line; std::getline(in, line); ++begin.line) {
+            ProgramLine words(line, file_, begin, errors_);
             if (!words.empty()) {
                 statement(words);
             }
         }
         for (const Loop& loop : loops_) {
-            errors_.push_back(fmt::format("{}:{}:1: repeat without an end", file_, loop.line));
+            errors_.push_back(fmt::format("{}:{}:{}: repeat without an end", file_, loop.place.line,
+                                          loop.place.column));
         }
         finish();
         return std::move(program_);
@@ -51,7 +70,7 @@ class Reader {
     struct Loop {
         std::int64_t times = 0;
         std::size_t begin = 0;  // its first command
-        std::int64_t line = 0;
+        base::FilePlace place;
     };
 
     void statement(ProgramLine& line);
@@ -90,7 +109,7 @@ void Reader::statement(ProgramLine& line) {
     const std::string name = line.take();
     if (name == "repeat") {
         loops_.push_back(
-            {line.integer(1, kMostCommands, "repeat"), commands().size(), line.number()});
+            {line.integer(1, kMostCommands, "repeat"), commands().size(), line.place()});
     } else if (name == "end") {
         end_loop(line);
     } else if (name == "mode") {
@@ -103,9 +122,10 @@ void Reader::statement(ProgramLine& line) {
                 known.emplace_back(each);
             }
             const std::string near = base::config::nearest_name(name, known);
-            line.error(0,
-                       fmt::format("there is no command '{}'{}", name,
-                                   near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+            line.error(
+                0, fmt::format("there is no command '{}'; {}", name,
+                               near.empty() ? fmt::format("known are {}", fmt::join(known, ", "))
+                                            : fmt::format("did you mean '{}'?", near)));
             return;
         }
         command(*op, line);
@@ -219,7 +239,7 @@ void Reader::time(PimCommand& command, ProgramLine& line) {
 }
 
 void Reader::command(PimOp op, ProgramLine& line) {
-    PimCommand command{.op = op, .line = line.number()};
+    PimCommand command{.op = op, .place = line.place()};
     if (op == PimOp::Wait || op == PimOp::Yield) {
         time(command, line);
         add(command);
@@ -256,8 +276,9 @@ void Reader::command(PimOp op, ProgramLine& line) {
         } else if (op == PimOp::Alu && line.take_if("factor")) {
             command.word = line.integer(0, kMostCommands, "factor");
         } else {
-            line.take();
-            line.error(fmt::format("does not belong to {}", name_of(op)));
+            const std::string word = line.take();
+            line.error(fmt::format("'{}' does not belong to {}; known are {}", word, name_of(op),
+                                   fmt::join(words_of(op), ", ")));
         }
     }
     add(command);
@@ -313,9 +334,9 @@ std::string to_text(const PimCommand& command, std::int64_t words_per_row) {
 
 }  // namespace
 
-PimProgram read_program(const std::string& text, const std::string& file, std::int64_t first_line,
+PimProgram read_program(const std::string& text, const std::string& file, base::FilePlace begin,
                         const ProgramTarget& target) {
-    return Reader(file, target).read(text, first_line);
+    return Reader(file, target).read(text, begin);
 }
 
 std::string print(const PimProgram& program, std::size_t most) {

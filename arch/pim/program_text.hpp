@@ -33,9 +33,9 @@ struct ProgramTarget {
     std::int64_t words_per_row() const { return memory.row.count() * 8 / pim.register_bits; }
 };
 
-// All mistakes are reported at once, as "file:line:column: ...". Throws ConfigError. `first_line`:
-// of the text in its file.
-PimProgram read_program(const std::string& text, const std::string& file, std::int64_t first_line,
+// All mistakes are reported at once, as "file:line:column: ...". Throws ConfigError. `begin`: of
+// the text in its file, each of whose lines begins at that column.
+PimProgram read_program(const std::string& text, const std::string& file, base::FilePlace begin,
                         const ProgramTarget& target);
 
 // Traces of the AiM simulator (aim_simulator, test/*.trace) in the same terms. Instructions the

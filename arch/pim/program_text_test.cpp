@@ -18,7 +18,7 @@ struct Target {
         pim.modes.enter = {{ModeStep::Kind::Park, 0}, {ModeStep::Kind::Visit, 4}};
     }
     PimProgram read(const std::string& text) const {
-        return read_program(text, "p", 1, {pim, memory});
+        return read_program(text, "p", {1, 1}, {pim, memory});
     }
     std::string refusal(const std::string& text) const {
         try {
@@ -86,7 +86,11 @@ TEST(ProgramText, SaysWhatIsWrongAndWhere) {
     EXPECT_THAT(target.refusal("repeat 3\nbarrier\n"), HasSubstr("p:1:1: repeat without an end"));
     EXPECT_THAT(target.refusal("end\n"), HasSubstr("p:1:1: end without a repeat"));
     EXPECT_THAT(target.refusal("wait 3\n"), HasSubstr("must be a time like '150 ns'"));
-    EXPECT_THAT(target.refusal("barrier now\n"), HasSubstr("p:1:9: does not belong to barrier"));
+    EXPECT_THAT(target.refusal("barrier now\n"),
+                HasSubstr("p:1:9: 'now' does not belong to barrier; known are block, k"));
+    EXPECT_THAT(target.refusal("mac row 0 columns 0-1 bank 2\n"),
+                HasSubstr("p:1:23: 'bank' does not belong to mac; known are row, banks, block, k"));
+    EXPECT_THAT(target.refusal("visit 2\n"), HasSubstr("'visit'; known are repeat, end, mode,"));
     EXPECT_THAT(target.refusal("mode sleep\n"), HasSubstr("mode must be enter, leave, on or off"));
 }
 

@@ -192,7 +192,7 @@ void name_the_slowed(const std::vector<Pair>& pairs, RunResult& result) {
     }
     result.bottleneck =
         fmt::format("{} is {:.2f} times slower than alone", most->together.name, *most->slowdown());
-    if (by < pairs.size()) {
+    if (by < pairs.size() && most->together.waited_ns[by] > 0) {
         result.bottleneck += fmt::format(", most of it by {}", pairs[by].together.name);
     }
 }

@@ -13,8 +13,9 @@ namespace {
 
 using testing::HasSubstr;
 
-nlohmann::ordered_json run(const std::string& text) {
-    const workloads::RunResult result = session::run(parse_scenario(text, "agents.yaml", {}));
+nlohmann::ordered_json run(const std::string& text, const Overrides& overrides = {}) {
+    const workloads::RunResult result =
+        session::run(parse_scenario(text, "agents.yaml", overrides));
     EXPECT_EQ(result.status, workloads::Status::Ok);
     return result.details["agents"];
 }
@@ -71,13 +72,62 @@ TEST(Agents, RowsAreLostToWhoeverElseOpensOthers) {
     EXPECT_GT(agents["a"]["rows_lost"]["b"], 0);
 }
 
-// At the 256th refresh interval of 3.9 us, so that refreshes meet it as they do alone; rows that
-// the other left open differ.
+// Equal streams ask for places of their own, so that they wait for each other no more than streams
+// that differ; a seed changes them all.
+TEST(Agents, RandomStreamsAreNotInStep) {
+    const auto time = [](const char* seed) {
+        const std::string both = "memory: lpddr5x_7500\nagents:\n  a: {stream: " + kReads +
+                                 "}\n  b: {stream: " + kReads + "}\nrun: {seed: ";
+        const auto result = session::run(parse_scenario(both + seed + "}\n", "agents.yaml", {}));
+        return std::pair{static_cast<double>(result.details["agents"]["a"]["alone_ns"]),
+                         static_cast<double>(result.details["agents"]["b"]["alone_ns"])};
+    };
+    const auto [a, b] = time("1");
+    EXPECT_NE(a, b);
+    EXPECT_NEAR(a, b, 0.05 * a);
+    EXPECT_NE(time("2").first, a);
+}
+
+// Without refreshes, which would meet it at other moments than alone; rows that the other left open
+// have to be closed.
 TEST(Agents, OneThatStartsWhenTheOthersHaveEndedIsNotSlowed) {
     const auto agents = run("memory: ddr5_5600\nagents:\n  a: {stream: " + kReads +
-                            "}\n  b: {stream: " + kReads + ", start: 998400 ns}\n");
+                                "}\n  b: {stream: " + kReads + ", start: 50 us}\n",
+                            {{"device.memory.refresh", "off"}});
     EXPECT_EQ(agents["a"]["slowdown"], 1.0);
     EXPECT_NEAR(static_cast<double>(agents["b"]["slowdown"]), 1.0, 0.01);
+}
+
+TEST(Agents, OneThatStartsWhenTheBudgetIsUsedUpHasNotRun) {
+    const auto result = session::run(
+        parse_scenario("memory: ddr5_5600\nagents:\n  a: {stream: " + kReads +
+                           "}\n  b: {stream: " + kReads + ", start: 2 s}\nrun: {max_time: 1 s}\n",
+                       "agents.yaml", {}));
+    EXPECT_EQ(result.status, workloads::Status::TimeLimit);
+    EXPECT_THAT(result.notes, testing::Contains("b: starts at 2 s, when the budget is used up"));
+    EXPECT_EQ(result.details["agents"]["a"]["runs"], 1);
+    EXPECT_EQ(result.details["agents"]["b"]["together_ns"], nullptr);
+    EXPECT_THAT(result.bottleneck, testing::EndsWith("than alone"));  // nobody kept it waiting
+}
+
+// What a processor waits for last is on its way when it is known to have ended; banks that compute
+// count from their own start.
+TEST(Agents, AllHaveEndedWhenTheLastHas) {
+    const std::string loop = "{host: {read: 64 KiB}";
+    const std::string gemv =
+        "{device: lpddr5x_pim, workload: {gemv: {M: 256, K: 256}}, mapping: {pimnast: {}}";
+    for (const std::string& agent : {loop, gemv}) {
+        for (const double start_us : {0.0, 5.0}) {
+            const auto result = session::run(parse_scenario(
+                fmt::format("memory: lpddr5x_pim\nagents:\n  a: {}, start: {} us}}\n", agent,
+                            start_us),
+                "agents.yaml", {}));
+            ASSERT_EQ(result.status, workloads::Status::Ok);
+            const double alone = result.details["agents"]["a"]["together_ns"];
+            EXPECT_GE(result.time_ns, start_us * 1e3 + alone) << agent << start_us;
+            EXPECT_LE(result.time_ns, start_us * 1e3 + alone + 200) << agent << start_us;
+        }
+    }
 }
 
 TEST(Agents, RepeatAsOftenAsTheySay) {
@@ -150,6 +200,9 @@ TEST(Agents, RefuseWhatCannotBeTogether) {
     EXPECT_THAT(error_of("memory: ddr5_5600\nagents:\n  a: {stream: {}, repeat: often}\n"),
                 HasSubstr("must be 1..1000000 or until_all_done, got 'often'"));
     EXPECT_THAT(error_of("memory: ddr5_5600\nagents:\n  a: {strean: {}}\n"), HasSubstr("strean"));
+    EXPECT_EQ(error_of("memory: ddr5_5600\nagents:\n  a: {}\n"),
+              "agents.yaml:3:3: agents.a: must hold exactly one of device (with its workload), "
+              "stream, host");
 }
 
 TEST(Agents, AreAtLeastOneEachOfOneKindByAPlainName) {

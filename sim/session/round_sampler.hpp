@@ -22,8 +22,9 @@ struct WholeRun {
     arch::base::Femtoseconds time{0};
     double error_percent = 0;  // of the time
     arch::memory::port::MemoryTotals memory;
-    double memory_error_percent = 0;
-    double simulated = 0;  // rounds
+    double memory_error_percent = 0;     // of bytes
+    double activates_error_percent = 0;  // of rows opened
+    double simulated = 0;                // rounds
 };
 
 class RoundSampler {

@@ -88,6 +88,10 @@ TEST(RoundSampler, EqualRoundsAreExtrapolatedExactlyBeforeTheSecondEnds) {
     // 1 % of the rest, as rounds may differ by and still count as alike, and 0.8 for what comes
     // about later only.
     EXPECT_NEAR(judged.run.error_percent, 1.8 * (1 - 1.25 / kRounds), 0.01);
+    // 1.2 % and what is read ahead of its round; of rows opened, what others may meet besides.
+    EXPECT_NEAR(judged.run.memory_error_percent, 1.2 + 100.0 / kRounds, 0.01);
+    EXPECT_NEAR(judged.run.activates_error_percent,
+                judged.run.memory_error_percent + 20 * (1 - 1.25 / kRounds), 0.01);
 }
 
 // What was read during the launch makes the first two rounds short.

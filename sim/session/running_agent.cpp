@@ -1,6 +1,9 @@
 #include "sim/session/running_agent.hpp"
 
+#include <fmt/format.h>
+
 #include "arch/base/clock.hpp"
+#include "arch/base/quantity.hpp"
 #include "arch/memory/controller/memory_use.hpp"
 #include "sim/session/limits.hpp"
 #include "workloads/attribution.hpp"
@@ -49,6 +52,15 @@ void RunningAgent::stop(Femtoseconds now, Outcome outcome) {
     if (!done_ && !running_) {
         start(now);  // another system of the same job, or another run
     }
+}
+
+void RunningAgent::miss() {
+    done_ = true;
+    outcome_.result.status = workloads::Status::TimeLimit;
+    outcome_.result.notes.push_back(
+        fmt::format("starts at {}, when the budget is used up",
+                    arch::base::config::format_quantity(case_.start.count(),
+                                                        arch::base::config::kTimeDimension)));
 }
 
 void RunningAgent::begin_run() {
@@ -114,12 +126,16 @@ RunEnd RunningAgent::run(const Case& a_case, const Plan& plan, RunResult& result
         built.model->log_commands(*shared_.log);
     }
     fiber_->yield();
-    shared_.platform.join(*built.queue, origin_);
+    const Femtoseconds begun = origin_;
+    shared_.platform.join(*built.queue, begun);
     built.model->start();
     running_ = true;
     fiber_->yield();
     shared_.platform.leave(*built.queue);
     const RunEnd end = end_of(how_, *built.model);
+    if (end == RunEnd::Finished) {
+        ended_at_ = begun + built.model->finish_time();
+    }
     built.model->finish_statistics();
     if (plan.collect) {
         plan.collect(end);

@@ -59,6 +59,8 @@ class RunningAgent final : public workloads::Runner {
     bool done() const { return done_; }
     bool running() const { return running_; }
     arch::base::Femtoseconds start_time() const { return case_.start; }
+    // When its last run that came to its end had; what it ends by may be known earlier.
+    arch::base::Femtoseconds ended_at() const { return ended_at_; }
     const workloads::Model* model() const { return built_ ? built_->model.get() : nullptr; }
 
     // Its first system is there: nothing of it moves yet.
@@ -68,6 +70,8 @@ class RunningAgent final : public workloads::Runner {
     void look(arch::base::Femtoseconds now);
     // What it runs has ended like this.
     void stop(arch::base::Femtoseconds now, arch::systemc::Outcome outcome);
+    // The budget is used up before its start.
+    void miss();
 
     workloads::RunEnd run(const workloads::Case& a_case, const workloads::Plan& plan,
                           workloads::RunResult& result) override;
@@ -104,6 +108,7 @@ class RunningAgent final : public workloads::Runner {
     std::int64_t latency_reads_ = 0;
     arch::base::Femtoseconds latency_{0};
     arch::base::Femtoseconds origin_{0};
+    arch::base::Femtoseconds ended_at_{0};
     arch::systemc::Outcome how_ = arch::systemc::Outcome::Finished;
     bool running_ = false;
     bool done_ = false;

@@ -186,7 +186,11 @@ void extrapolate(const WholeRun& whole, const Plan& plan, arch::base::Femtosecon
         }
     }
     const double rounds = plan.rounds / whole.simulated;
-    result.sampled = {plan.rounds, whole.simulated, whole.error_percent, whole.memory_error_percent,
+    result.sampled = {plan.rounds,
+                      whole.simulated,
+                      whole.error_percent,
+                      whole.memory_error_percent,
+                      whole.activates_error_percent,
                       simulating_s * (rounds - 1)};
 }
 

@@ -115,6 +115,37 @@ TEST(Session, AFileThatIsNotThereIsSaidWhereItsKeyStands) {
                 HasSubstr("workload.memory_trace: /folder/no.csv: there is no such file"));
     EXPECT_THAT(complaint("device: spr_amx\nworkload: {amx_program: {file: no.amx}}\n"),
                 HasSubstr("workload.amx_program.file: /folder/no.amx: there is no such file"));
+    EXPECT_THAT(complaint("device: /no.yaml\nworkload: {memory_stream: {}}\n"),
+                HasSubstr("s.yaml:1:9: device: /no.yaml: there is no such file"));
+    EXPECT_THAT(complaint("memory: /no.yaml\nagents: {a: {stream: {}}}\n"),
+                HasSubstr("s.yaml:1:9: memory: /no.yaml: there is no such file"));
+}
+
+TEST(Session, AMappingWhereNoneIsTakenIsWhatIsWrong) {
+    EXPECT_THAT(
+        complaint("device: ddr5_4800\nworkload: {memory_stream: {}}\nmapping: {pimnast: {}}\n"),
+        HasSubstr("s.yaml:3:1: mapping: memory_stream on 'ddr5_4800' takes none, got pimnast"));
+    EXPECT_THAT(complaint("device: lpddr5x_pim\npim_program: {commands: write_input "
+                          "1}\nmapping: {pimnast: {}}\n"),
+                HasSubstr("mapping: pim_program on 'lpddr5x_pim' takes none, got pimnast"));
+}
+
+// Half of what a short product takes would be the way to the channels and what they need behind it.
+TEST(Session, TheStatesOfUnitsInMemoryAddUpToTheProductsCycles) {
+    const auto result = session::run(parse_scenario(
+        "device: lpddr5x_pim\nworkload: {gemv: {M: 256, K: 256}}\nmapping: {pimnast: {split_k: "
+        "8}}\n",
+        "s.yaml", {}));
+    ASSERT_EQ(result.status, workloads::Status::Ok);
+    double spent = 0;
+    for (const auto& [component, states] : result.where) {
+        for (const auto& [state, cycles] : states) {
+            spent += component == "pim" ? cycles : 0;
+        }
+    }
+    EXPECT_EQ(spent, static_cast<double>(result.cycles));
+    EXPECT_THAT(result.notes, testing::Contains(HasSubstr("split_k 8: the system on chip reads and "
+                                                          "adds 1792 sums more, 0.030 us")));
 }
 
 // It was simulated for the choice, which takes no part of the result but a note.

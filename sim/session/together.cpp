@@ -48,6 +48,11 @@ class Director final : public arch::base::EventHandler {
         }
         if (done && !done_at_) {
             done_at_ = now;
+            for (const auto& agent : agents_) {
+                if (!agent->runs_for_ever()) {
+                    done_at_ = std::max(*done_at_, agent->ended_at());
+                }
+            }
         }
         return done;
     }
@@ -58,6 +63,8 @@ class Director final : public arch::base::EventHandler {
         for (const auto& agent : agents_) {
             if (agent->running()) {
                 agent->stop(platform_.queues().now(), outcome);
+            } else if (outcome != Outcome::NothingPending && !agent->done()) {
+                agent->miss();
             }
         }
     }

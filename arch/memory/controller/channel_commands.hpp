@@ -53,7 +53,7 @@ void ScheduledChannel<Scheduler>::issue_column(std::size_t bank, std::int64_t no
     ++(write ? bank_counts_[bank].writes : bank_counts_[bank].reads);
     stats_.row_hits += served.opened_row ? 0 : 1;
     pages_.on_use(bank, now);
-    account_.on_data(write, served.opened_row, now + latency, latency, dram_.burst.count());
+    account_.on_data(write, bank, served.opened_row, now + latency, latency, dram_.burst.count());
     if (&queue == &bursts_.passive()) [[unlikely]] {
         scheduler_.on_passive_column();
     }
@@ -163,7 +163,6 @@ std::int64_t ScheduledChannel<Scheduler>::refresh(std::int64_t now) {
         return when;
     }
     timing_.refresh(round.banks, now, now + round.length);
-    account_.on_refresh(now + round.length);
     on_refreshed(round, now);
     return now + 1;
 }
@@ -171,6 +170,7 @@ std::int64_t ScheduledChannel<Scheduler>::refresh(std::int64_t now) {
 template <class Scheduler>
 void ScheduledChannel<Scheduler>::on_refreshed(const policy::RefreshRound& round,
                                                std::int64_t now) {
+    account_.on_refresh(round.banks, now + round.length);
     scheduler_.on_refresh();
     tell(round.command, static_cast<std::size_t>(std::countr_zero(round.banks)), device::kNoRow,
          now);

@@ -46,10 +46,12 @@ void read_controller(Node node, device::ControllerConfig& controller) {
     node.optional("refresh_after_writes", controller.refresh_after_writes,
                   "a refresh that is due waits for the end of the writes being served");
     if (controller.write_low >= controller.write_high) {
-        node.error("write_low", "must be below write_high");
+        node.error("write_low", fmt::format("must be below write_high, {}, got {}",
+                                            controller.write_high, controller.write_low));
     }
     if (controller.write_high > controller.write_queue) {
-        node.error("write_high", "must not exceed write_queue");
+        node.error("write_high", fmt::format("must not exceed write_queue, {}, got {}",
+                                             controller.write_queue, controller.write_high));
     }
     node.done();
 }

@@ -27,10 +27,10 @@ std::string refusal_of(const std::string& memory) {
 TEST(MemoryConfigReader, WritesDrainDownToALowerWatermarkOfTheirQueue) {
     EXPECT_EQ(refusal_of("{controller: {write_low: 47}}"), "");
     EXPECT_THAT(refusal_of("{controller: {write_low: 48}}"),
-                testing::HasSubstr("must be below write_high"));
+                testing::HasSubstr("must be below write_high, 48, got 48"));
     EXPECT_EQ(refusal_of("{controller: {write_high: 64}}"), "");
     EXPECT_THAT(refusal_of("{controller: {write_high: 65}}"),
-                testing::HasSubstr("must not exceed write_queue"));
+                testing::HasSubstr("must not exceed write_queue, 64, got 65"));
 }
 
 TEST(MemoryConfigReader, ARefreshOfSomeBanksTakesATimeOfItsOwn) {

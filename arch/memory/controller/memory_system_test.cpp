@@ -267,8 +267,8 @@ TEST(MemoryConfig, BrokenRelationsAreNamed) {
         FAIL();
     } catch (const base::config::ConfigError& error) {
         const std::string text = error.what();
-        EXPECT_NE(text.find("tRCD <= tRAS"), std::string::npos);
-        EXPECT_NE(text.find("tRFC < tREFI"), std::string::npos);
+        EXPECT_NE(text.find("tRAS: must be at least tRCD"), std::string::npos);
+        EXPECT_NE(text.find("tREFI: must be above tRFC"), std::string::npos);
     }
 }
 
@@ -335,6 +335,10 @@ TEST(MemoryConfig, AFieldWithoutANumberTakesTheBitsThatAreLeft) {
     EXPECT_EQ(config.mapping[3].bits, 2);  // of eight bank groups, one bit stands below
     EXPECT_THAT(errors_of("{mapping: [channel, channel, column:6, bank_group:3, bank:2, row]}"),
                 testing::HasSubstr("stands twice without a number"));
+    // Of what is wrong itself, nothing is said of what does not add up then.
+    EXPECT_THAT(errors_of("{mapping: [column, colum]}"), testing::EndsWith("got 'colum'"));
+    EXPECT_THAT(errors_of("{mapping: column}"), testing::EndsWith("must be a list, got a value"));
+    EXPECT_THAT(errors_of("{mapping: []}"), testing::EndsWith("fields of an address, got none"));
     EXPECT_THAT(errors_of("{channels: 6" + mapping),
                 testing::HasSubstr("cannot share addresses out to 6 channels"));
 }
@@ -370,7 +374,8 @@ TEST(MemoryConfig, AModeOfTheBanksChangesTheirNumbersAndNamesWhatItOverrules) {
     EXPECT_THAT(errors_of("{bank_mode: four" + modes),
                 testing::HasSubstr("must be one of bank_modes (wide, eight), got 'four'"));
     EXPECT_THAT(errors_of("{bank_mode: eight, clock: 3001 MHz" + modes),
-                testing::HasSubstr("clock is faster than this mode of the banks allows"));
+                testing::HasSubstr("clock_up_to: this mode of the banks takes clocks up to 3 GHz, "
+                                   "got 3001 MHz"));
 }
 
 TEST(MemoryConfig, PseudoChannelsDivideTheChannels) {

@@ -235,6 +235,30 @@ TEST(Channel, ABurstBehindARefreshChargesItsPart) {
     EXPECT_EQ(bench.spent(BusState::RowMiss), 29);
 }
 
+TEST(Channel, ABurstWithoutARefreshBeforeItChargesNone) {
+    Bench bench;
+    bench.config.timing.read_latency = base::Cycles{2 * kStart};
+    bench.arrive(kStart, 0, 7);
+    bench.run();
+    EXPECT_EQ(bench.spent(BusState::Refresh), 0);
+}
+
+// Where some banks are refreshed at a time, who waits for it is who wants one of these.
+TEST(Channel, ABurstBehindARefreshOfItsBankChargesItsPart) {
+    for (const std::size_t bank : {0U, 4U}) {
+        Refreshed bench;
+        constexpr std::int64_t kDue = 2000;
+        bench.config.controller.refresh_policy = "per_bank";
+        bench.config.controller.refresh_first = base::Cycles{kDue};
+        bench.config.timing.tRFC_pb = base::Cycles{151};
+        bench.config.timing.tREFpb_to_ACT = base::Cycles{3};
+        bench.arrive(kDue, bank, 7);
+        bench.run(kDue + 500);
+        EXPECT_EQ(bench.spent(BusState::Refresh), bank == 0 ? 151 + 23 : 0);
+        EXPECT_EQ(bench.spent(BusState::RowMiss), bank == 0 ? 29 : 3 + 29 + 23);
+    }
+}
+
 TEST(Channel, EveryCycleOfTheDataBusHasOneCause) {
     Refreshed bench;
     for (int i = 0; i < 300; ++i) {

@@ -88,19 +88,23 @@ void read_timing(Node& node, DramTiming& timing) {
 }
 
 void check_timing(Node& node, const DramTiming& timing) {
-    const auto rule = [&node](bool holds, const char* key, const char* relation) {
-        if (!holds) {
-            node.error(key, fmt::format("breaks the relation {}", relation));
+    // Of the key that is to be at least as long as `least`, or longer.
+    const auto rule = [&node](base::Cycles value, const char* key, base::Cycles least,
+                              const char* what, bool longer = false) {
+        if (value < least || (longer && value == least)) {
+            node.error(key, fmt::format("must be {} {}, {} cycle, got {} cycle",
+                                        longer ? "above" : "at least", what, least.count(),
+                                        value.count()));
         }
     };
-    rule(timing.tRFC < timing.tREFI, "tREFI", "tRFC < tREFI");
-    rule(timing.tRCD <= timing.tRAS, "tRAS", "tRCD <= tRAS");
-    rule(timing.tRAS + timing.tRP <= timing.tRC, "tRC", "tRAS + tRP <= tRC");
-    rule(timing.tRRD_S <= timing.tRRD_L, "tRRD_L", "tRRD_S <= tRRD_L");
-    rule(timing.tRRD_S * 4 <= timing.tFAW + timing.tRRD_S, "tFAW", "3 x tRRD_S <= tFAW");
-    rule(timing.tCCD_S <= timing.tCCD_L, "tCCD_L", "tCCD_S <= tCCD_L");
-    rule(timing.burst <= timing.tCCD_S, "tCCD_S", "burst <= tCCD_S");
-    rule(timing.tWTR_S <= timing.tWTR_L, "tWTR_L", "tWTR_S <= tWTR_L");
+    rule(timing.tREFI, "tREFI", timing.tRFC, "tRFC", true);
+    rule(timing.tRAS, "tRAS", timing.tRCD, "tRCD");
+    rule(timing.tRC, "tRC", timing.tRAS + timing.tRP, "tRAS + tRP");
+    rule(timing.tRRD_L, "tRRD_L", timing.tRRD_S, "tRRD_S");
+    rule(timing.tFAW, "tFAW", timing.tRRD_S * 3, "3 x tRRD_S");
+    rule(timing.tCCD_L, "tCCD_L", timing.tCCD_S, "tCCD_S");
+    rule(timing.tCCD_S, "tCCD_S", timing.burst, "burst");
+    rule(timing.tWTR_L, "tWTR_L", timing.tWTR_S, "tWTR_S");
 }
 
 // As data sheets have them ("60.75 mA", "1.2 V"): `shown` is a unit of theirs.
@@ -212,9 +216,11 @@ PowerConfig read_power(Node node, const MemoryConfig& of) {
 
 // "bank_group:2" is a field and its number of address bits; without a number it takes those that
 // its other entries leave, so that a count is changed in one place.
+// Nothing where an entry is wrong.
 std::vector<AddressBits> read_mapping(std::vector<Node> entries) {
     constexpr std::int64_t kMostBits = 40;
     std::vector<AddressBits> mapping;
+    bool wrong = false;
     std::set<AddressField> open;
     for (Node& entry : entries) {
         const std::string text = entry.scalar();
@@ -229,14 +235,16 @@ std::vector<AddressBits> read_mapping(std::vector<Node> entries) {
             entry.error("", fmt::format("must be FIELD or FIELD:BITS with a field of column, "
                                         "bank_group, bank, channel, rank, row, got '{}'",
                                         text));
+            wrong = true;
             continue;
         }
         if (*count == 0 && !open.insert(*field).second) {
             entry.error("", fmt::format("'{}' stands twice without a number of bits", text));
+            wrong = true;
         }
         mapping.push_back({*field, *count});
     }
-    return mapping;
+    return wrong ? std::vector<AddressBits>{} : mapping;
 }
 
 // Gives the fields that stand without a number of bits theirs, which may be fewer than stand with
@@ -286,8 +294,11 @@ void read_organisation(Node& node, MemoryConfig& config) {
     node.optional("row", config.row, {256, 1 << 20}, "row size, of a bank and channel");
     node.optional("burst", config.burst, {8, 256}, "bytes of a column command");
     const auto mapping = node.list("mapping", "address bits above the burst, lowest first");
-    if (!mapping.empty()) {
+    if (node.has("mapping")) {
         config.mapping = read_mapping(mapping);
+        if (mapping.empty()) {
+            node.error("mapping", "must list the fields of an address, got none");
+        }
     }
 }
 
@@ -315,8 +326,11 @@ ModeKeys read_bank_mode(Node node, bool chosen, MemoryConfig& config) {
     node.optional("clock_up_to", most, {0, kFastestClock},
                   "the fastest clock of this mode; 0: any");
     if (chosen && most > base::Hertz{0} && config.clock > most) {
+        using namespace base::config;
         node.error("clock_up_to",
-                   "the memory's clock is faster than this mode of the banks allows");
+                   fmt::format("this mode of the banks takes clocks up to {}, got {}",
+                               format_quantity(most.count(), kFrequencyDimension),
+                               format_quantity(config.clock.count(), kFrequencyDimension)));
     }
     read_organisation(node, config);
     Node timing = node.child("timing", "constraints between commands that differ");
@@ -393,7 +407,7 @@ MemoryConfig read_device(Node& node) {
         read_power(node.child("power", "currents of a device, for command energy"), config);
     if (config.banks() > static_cast<std::int64_t>(kMaxBanks)) {
         node.error("bank_groups", fmt::format("more than {} banks a channel", kMaxBanks));
-    } else {
+    } else if (!config.mapping.empty()) {
         complete_mapping(node, config);
     }
     if (config.channels % config.pseudo_channels != 0) {

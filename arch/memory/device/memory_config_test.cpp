@@ -37,12 +37,14 @@ TEST(MemoryConfig, ConstraintsThatBelongTogetherAreHeldToIt) {
         const char* text;
     };
     for (const auto& [key, allowed, refused, text] :
-         {Relation{"tREFI", 827, 826, "tRFC < tREFI"}, Relation{"tRAS", 40, 39, "tRCD <= tRAS"},
-          Relation{"tRC", 130, 129, "tRAS + tRP <= tRC"},
-          Relation{"tRRD_L", 8, 7, "tRRD_S <= tRRD_L"},
-          Relation{"tFAW", 24, 23, "3 x tRRD_S <= tFAW"},
-          Relation{"tCCD_L", 8, 7, "tCCD_S <= tCCD_L"}, Relation{"burst", 8, 9, "burst <= tCCD_S"},
-          Relation{"tWTR_L", 7, 6, "tWTR_S <= tWTR_L"}}) {
+         {Relation{"tREFI", 827, 826, "tREFI: must be above tRFC, 826 cycle, got 826 cycle"},
+          Relation{"tRAS", 40, 39, "tRAS: must be at least tRCD, 40 cycle, got 39 cycle"},
+          Relation{"tRC", 130, 129, "tRC: must be at least tRAS + tRP, 130 cycle, got 129 cycle"},
+          Relation{"tRRD_L", 8, 7, "tRRD_L: must be at least tRRD_S, 8 cycle, got 7 cycle"},
+          Relation{"tFAW", 24, 23, "tFAW: must be at least 3 x tRRD_S, 24 cycle, got 23 cycle"},
+          Relation{"tCCD_L", 8, 7, "tCCD_L: must be at least tCCD_S, 8 cycle, got 7 cycle"},
+          Relation{"burst", 8, 9, "tCCD_S: must be at least burst, 9 cycle, got 8 cycle"},
+          Relation{"tWTR_L", 7, 6, "tWTR_L: must be at least tWTR_S, 7 cycle, got 6 cycle"}}) {
         EXPECT_EQ(with_timing(key, allowed), "") << key;
         EXPECT_THAT(with_timing(key, refused), testing::HasSubstr(text));
     }

@@ -14,30 +14,43 @@ namespace tilesim::arch::memory::traffic {
 namespace {
 
 constexpr std::uint64_t kWriteSalt = std::uint64_t{1} << 32U;
+constexpr std::uint64_t kNumbersOfAStream = 2 * kWriteSalt;  // at most
+constexpr std::uint64_t kMostStreams = 1024;                 // of a seed
 constexpr std::int64_t kMostRequestBytes = 1 << 16;
 
+// `where`: file and line.
 StreamRequest parse_line(const std::string& line, const std::string& where, std::int64_t granule) {
-    std::vector<std::string> fields;
+    struct Field {
+        std::string text;
+        std::size_t column;
+    };
+    std::vector<Field> fields;
     std::istringstream in(line);
+    std::size_t column = 1;
     for (std::string field; std::getline(in, field, ',');) {
-        fields.push_back(field);
+        fields.push_back({field, column});
+        column += field.size() + 1;
     }
-    const auto number = [&](std::size_t field, std::int64_t least, std::int64_t most) {
-        const auto parsed = base::config::parse_integer(fields[field]);
+    const auto number = [&](const Field& field, std::string_view name, std::int64_t least,
+                            std::int64_t most) {
+        const auto parsed = base::config::parse_integer(field.text);
         const auto* value = std::get_if<std::int64_t>(&parsed);
         if (value == nullptr || *value < least || *value > most) {
             throw base::config::ConfigError(
-                fmt::format("{}: field {} must be an integer {}..{}, got '{}'", where, field + 1,
-                            least, most, fields[field]));
+                fmt::format("{}:{}: {} must be an integer {}..{}, got "
+                            "'{}'",
+                            where, field.column, name, least, most, field.text));
         }
         return *value;
     };
-    if (fields.size() < 2 || fields.size() > 3 || (fields[0] != "R" && fields[0] != "W")) {
+    if (fields.size() < 2 || fields.size() > 3 ||
+        (fields[0].text != "R" && fields[0].text != "W")) {
         throw base::config::ConfigError(fmt::format(
-            "{}: must be R or W, an address and optionally bytes, got '{}'", where, line));
+            "{}:1: must be R or W, an address and optionally bytes, got '{}'", where, line));
     }
-    return {number(1, 0, INT64_MAX / 2),
-            fields.size() == 3 ? number(2, 1, kMostRequestBytes) : granule, fields[0] == "W"};
+    return {number(fields[1], "address", 0, INT64_MAX / 2),
+            fields.size() == 3 ? number(fields[2], "bytes", 1, kMostRequestBytes) : granule,
+            fields[0].text == "W"};
 }
 
 }  // namespace
@@ -74,9 +87,9 @@ StreamSource::StreamSource(const StreamConfig& config) : config_(config) {
         if (line.ends_with('\r')) {
             line.pop_back();
         }
-        const bool header = line_number == 1 && line.starts_with("op,");
+        const bool header = trace_.empty() && line.starts_with("op,");
         if (!line.empty() && line[0] != '#' && !header) {
-            trace_.push_back(parse_line(line, fmt::format("{}:{}:1", config.trace, line_number),
+            trace_.push_back(parse_line(line, fmt::format("{}:{}", config.trace, line_number),
                                         config.granule.count()));
         }
     }
@@ -96,7 +109,9 @@ StreamRequest StreamSource::request(std::int64_t index) const {
     }
     const std::int64_t granule = config_.granule.count();
     const std::int64_t range = config_.range.count();
-    const auto i = static_cast<std::uint64_t>(index);
+    const std::uint64_t i =
+        static_cast<std::uint64_t>(index) +
+        ((config_.seed - 1) * kMostStreams + config_.number) * kNumbersOfAStream;
     std::int64_t address = 0;
     switch (config_.pattern) {
         case StreamConfig::Pattern::Sequential:

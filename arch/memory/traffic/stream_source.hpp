@@ -1,8 +1,8 @@
 // Request streams for the memory alone: generated patterns and recorded traces.
 //
-// Patterns (g: granule, i: request number, s: splitmix64): sequential i*g; strided i*stride;
-// random (s(i) mod (range/g))*g. A request is a write when s(i + 2^32) mod 1000 is below
-// 1000 * write fraction.
+// Patterns (g: granule, i: request number, s: splitmix64, b: where the stream's random numbers
+// begin): sequential i*g; strided i*stride; random (s(b + i) mod (range/g))*g. A request is a write
+// when s(b + i + 2^32) mod 1000 is below 1000 * write fraction.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,9 @@ struct StreamConfig {
     base::Bytes range{1 << 30};  // addresses wrap here
     std::int64_t write_permille = 0;
     std::int64_t outstanding = 256;  // requests kept under way
+    // Not keys: streams of other numbers, and of other seeds, share no random numbers.
+    std::uint64_t seed = 1;
+    std::uint64_t number = 0;  // of several at a time
 };
 
 // What is not said stays as it is in `config`.

@@ -42,8 +42,8 @@ class TraceKind final : public ProblemKind {
     Problem read(ProblemSource& source) const override {
         StreamConfig stream;
         source.node.required(key(), stream.trace, "CSV file of requests: op,address,bytes");
-        stream.trace = beside(source.file, stream.trace);
-        if (!source.node.describing()) {
+        if (!stream.trace.empty()) {
+            stream.trace = beside(source.file, stream.trace);
             is_readable(source.node, key(), stream.trace);
         }
         return {*this, stream};
@@ -88,7 +88,8 @@ class StreamJob final : public Job {
     explicit StreamJob(const Case& a_case) : case_(a_case) {}
 
     void run(Runner& runner, RunResult& result) override {
-        const auto& stream = case_.problem.get<StreamConfig>();
+        StreamConfig stream = case_.problem.get<StreamConfig>();
+        stream.seed = case_.run.seed;
         const auto& memory = case_.device.memory;
         StreamModel* model = nullptr;
         Plan plan{

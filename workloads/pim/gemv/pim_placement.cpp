@@ -46,6 +46,11 @@ std::int64_t room_for_outputs(const PimConfig& pim, std::int64_t inputs) {
     return pim.output_registers > 0 ? pim.output_registers : pim.registers - inputs;
 }
 
+// Those that outputs may take at most, beside inputs or in registers of their own.
+std::int64_t most_for_outputs(const PimConfig& pim) {
+    return pim.output_registers > 0 ? pim.output_registers : pim.registers;
+}
+
 // For a message that something does not fit.
 std::string what_there_is(std::int64_t registers, const PimConfig& pim) {
     return fmt::format("but there are {}{}", registers,
@@ -129,7 +134,7 @@ void set_degree(PimPlacement& p, const PimConfig& pim) {
             "input registers, "
             "{}",
             p.m, p.k, outputs, p.sums * p.accumulator_sets, p.mapping.input_registers,
-            what_there_is(pim.output_registers > 0 ? pim.output_registers : pim.registers, pim)));
+            what_there_is(most_for_outputs(pim), pim)));
     }
     const std::int64_t wanted = wanted_degree(p);
     if (wanted > most) {
@@ -153,7 +158,7 @@ std::int64_t column_major_shares(const PimPlacement& p, const GemvProblem& gemv,
         throw ConfigError(fmt::format(
             "mapping.column_major: the outputs of one word, {} sums, take {} registers, beside one "
             "for the inputs, {}",
-            p.lanes, of_word, what_there_is(pim.all_registers(), pim)));
+            p.lanes, of_word, what_there_is(most_for_outputs(pim), pim)));
     }
     return ceil_div(ceil_div(p.m, p.lanes), words_held);
 }
@@ -264,8 +269,11 @@ PimPlacement shaped(const GemvProblem& gemv, const PimMapping& mapping, const Me
     const std::int64_t for_inputs = p.mapping.input_registers - (gemv.scale_block > 0 ? 1 : 0);
     if (for_inputs < 1) {
         throw ConfigError(
-            "mapping.pimnast.input_registers: scale factors of the input take one "
-            "register, which leaves none");
+            mapping.placement == PimMapping::Placement::ColumnMajor
+                ? "mapping.column_major: has one register for inputs, which their scale factors "
+                  "take (workload.gemv.scale_block)"
+                : "mapping.pimnast.input_registers: scale factors of the input take one "
+                  "register, which leaves none");
     }
     p.chunk = columns_held(gemv, p, for_inputs, pim);
     say_padding(p, gemv);

@@ -314,6 +314,27 @@ TEST(PimPlacement, AUnitWithOneSumTakesTilesOfOneRow) {
                  arch::base::config::ConfigError);
 }
 
+// What there is of what is lacking, and the key that was given.
+TEST(PimPlacement, ColumnsThatFindNoRegistersAreToldHowManyThereAre) {
+    const auto refusal = [](const GemvProblem& gemv, const char* name) -> std::string {
+        try {
+            place(gemv, kColumnMajor, lpddr(), device(name));
+        } catch (const arch::base::config::ConfigError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_EQ(
+        refusal({16, 16, DataType::Int8, DataType::Int8, DataType::Int32}, "lpddr5x_aim"),
+        "mapping.column_major: the outputs of one word, 32 sums, take 4 registers, beside one "
+        "for the inputs, but there are 2");
+    GemvProblem scaled{16, 16};
+    scaled.scale_block = 8;
+    EXPECT_EQ(refusal(scaled, "lpddr5x_pim"),
+              "mapping.column_major: has one register for inputs, which their scale factors take "
+              "(workload.gemv.scale_block)");
+}
+
 // 4096 words of 32 weights a bank; of seven vectors three share a pass.
 TEST(MultiplyBound, CountsMacSlotsOfThePassesThatVectorsShare) {
     pim::PimConfig config;

@@ -49,9 +49,15 @@ class PimModel final : public Model {
         report.last_progress_by = "pim";
         return report;
     }
-    void finish_statistics() override {}
+    void finish_statistics() override {
+        if (controller_.finished()) {
+            controller_.finish_statistics();
+        }
+    }
     arch::base::Cycles finish_cycle() const override { return controller_.program_cycles(); }
-    arch::base::Femtoseconds finish_time() const override { return controller_.finish_time(); }
+    arch::base::Femtoseconds finish_time() const override {
+        return controller_.finish_time() - origin_;
+    }
     void add_bank_use(arch::memory::port::BankUse& use) const override { controller_.add_to(use); }
     bool borrows_channels() const override { return true; }
     const PimController& controller() const { return controller_; }
@@ -224,6 +230,26 @@ void run_program(Runner& runner, const Case& a_case, const arch::pim::PimProgram
     set_rates(result, macs, dram.clock);
 }
 
+namespace {
+
+// What adding up the parts of K would take where it is not charged.
+void note_uncharged_sums(const Case& a_case, const GemvProblem& gemv, const PimPlacement& placement,
+                         RunResult& result) {
+    const std::int64_t parts = placement.mapping.split_k;
+    if (parts == 1 || a_case.device.get<arch::pim::PimConfig>().split_reduction !=
+                          arch::pim::SplitReduction::Uncharged) {
+        return;
+    }
+    const double sums = static_cast<double>(gemv.m) * static_cast<double>(parts - 1);
+    const double ns = extra_sums_ns(a_case.device.get<arch::pim::SocConfig>(), gemv, sums);
+    result.notes.push_back(fmt::format(
+        "split_k {}: the system on chip reads and adds {} sums more, {:.3f} us a product, "
+        "which are not charged (pim.split_reduction)",
+        parts, static_cast<std::int64_t>(sums), ns / 1e3));
+}
+
+}  // namespace
+
 void run_gemv(Runner& runner, const Case& a_case, const GemvProblem& gemv,
               const PimPlacement& placement, std::int64_t times, FunctionalGemv* functional,
               RunResult& result) {
@@ -247,6 +273,7 @@ void run_gemv(Runner& runner, const Case& a_case, const GemvProblem& gemv,
                                       placement, result.time_ns / all);
     result.time_ns += on_host_ns * all;
     result.details["rest_on_host_ns"] = on_host_ns;
+    note_uncharged_sums(a_case, gemv, placement, result);
     set_rates(result, gemv.macs() * all, a_case.device.memory.clock);
 }
 

@@ -41,13 +41,7 @@ void read_source(Node& node, ProblemSource& source, ProgramWorkload& workload) {
             read_named_file(node, trace.empty() ? "file" : "aim_trace", workload.file).value_or("");
         return;
     }
-    // Lines of the block count from the one behind its key.
-    const std::string& whole = source.document.text();
-    const std::size_t at = whole.find("commands:");
-    workload.first_line =
-        at == std::string::npos
-            ? 1
-            : 2 + std::count(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+    workload.begin = node.text_place("commands");
 }
 
 class ProgramKind final : public ProblemKind {
@@ -137,7 +131,7 @@ arch::pim::PimProgram program_of(const ProgramWorkload& workload, const Device& 
     arch::pim::PimProgram program =
         workload.aim_trace
             ? arch::pim::read_aim_trace(workload.text, workload.file, target)
-            : arch::pim::read_program(workload.text, workload.file, workload.first_line, target);
+            : arch::pim::read_program(workload.text, workload.file, workload.begin, target);
     if (const std::string broken = arch::pim::violations(program, workload.file, target);
         !broken.empty() && !workload.aim_trace) {
         throw ConfigError(broken.substr(0, broken.size() - 1));

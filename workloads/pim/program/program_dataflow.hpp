@@ -12,8 +12,8 @@ namespace tilesim::workloads::pim::program {
 // As written; the device decides what it means.
 struct ProgramWorkload {
     std::string text;
-    std::string file;             // for messages
-    std::int64_t first_line = 1;  // of the text in it
+    std::string file;                   // for messages
+    arch::base::FilePlace begin{1, 1};  // of the text in it
     bool aim_trace = false;
     arch::base::DataType weights = arch::base::DataType::Int8;
     arch::base::DataType input = arch::base::DataType::Int8;

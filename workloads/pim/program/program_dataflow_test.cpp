@@ -21,13 +21,13 @@ TEST(PimProgramFile, IsRefusedWithTheRuleWhereItIsNotLegal) {
     ProgramWorkload workload;
     workload.text = "mac row 0 columns 0-3\n";
     workload.file = "p.yaml";
-    workload.first_line = 5;
+    workload.begin = {5, 3};
     try {
         program_of(workload, device());
         FAIL();
     } catch (const arch::base::config::ConfigError& error) {
         EXPECT_STREQ(error.what(),
-                     "p.yaml:5:1: mac: multiplies by inputs, but none has been written");
+                     "p.yaml:5:3: mac: multiplies by inputs, but none has been written");
     }
 }
 
