@@ -89,18 +89,16 @@ bool PrivateCaches::request(UncoreRequest::Kind kind, Line line, std::int64_t no
     return true;
 }
 
-// While as many misses are under way as the L1 can have, the prefetchers of the L2 fetch into the
-// L3 only (optimization manual, "Data Prefetch to the L2 and Last Level Cache").
+// While as many misses are under way as the L1 or the L2 can have, the prefetchers of the L2 fetch
+// into the L3 only (optimization manual, "Data Prefetch to the L2 and Last Level Cache").
 void PrivateCaches::fetch_ahead(Line first, Line end, std::int64_t now) {
     const bool busy = buffers_.full();
     for (Line ahead = first; ahead < end; ++ahead) {
         if (l2_.contains(ahead) || superqueue_.holds(ahead)) {
             continue;
         }
-        if (busy) {
+        if (busy || !request(UncoreRequest::Kind::Read, ahead, now)) {
             send(UncoreRequest::Kind::Prefetch, ahead, now);
-        } else {
-            request(UncoreRequest::Kind::Read, ahead, now);
         }
     }
 }
