@@ -40,7 +40,7 @@ std::string place(const std::string& kernel, const std::string& at, long i) {
     if (kernel == "RW") {
         return fmt::format("vmovups {0}, [{1}]\nvmovups [{1}], {0}\n", reg, at);
     }
-    const std::string other = at + fmt::format(" + {}", kOther + kOtherSkew);
+    const std::string other = "b" + at.substr(1);  // copies go from `a` to `b`
     if (kernel == "C") {
         return fmt::format("vmovups {}, [{}]\nvmovups [{}], {}\n", reg, at, other, reg);
     }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <string_view>
 
 #include "arch/amx/program/instruction_stream.hpp"
 #include "sim/session/session.hpp"
@@ -18,7 +17,6 @@ using arch::amx::program::TileShape;
 
 namespace {
 
-constexpr std::string_view kCount = "COUNT";
 // Predictions are of the long run: what more iterations take, over how many more they are.
 constexpr std::int64_t kFew = 40;
 constexpr std::int64_t kMany = 240;
@@ -30,10 +28,10 @@ double elements(const TileShape& shape, std::int64_t bytes_an_element) {
 }
 
 AmxKernelRun run_program(const sim::Scenario& like, const std::string& text,
-                         const std::string& file) {
+                         const std::string& file, std::int64_t count) {
     workloads::amx::tiles::AmxProgramWorkload workload;
     workload.file = file;
-    workload.programs = workloads::amx::tiles::read_kernel(text, file, 1);
+    workload.programs = workloads::amx::tiles::read_kernel(text, file, count);
     AmxKernelRun run;
     std::int64_t instructions = 0;
     for (const auto& program : workload.programs) {
@@ -85,16 +83,11 @@ AmxKernelRun work_of(const arch::amx::program::Program& program) {
 
 AmxKernelRun run_amx_kernel(const sim::Scenario& like, const std::string& text,
                             const std::string& file) {
-    const std::size_t at = text.find(kCount);
-    if (at == std::string::npos) {
-        return run_program(like, text, file);
+    if (!workloads::amx::tiles::has_count(text)) {
+        return run_program(like, text, file, 1);
     }
-    const auto counted = [&](std::int64_t count) {
-        std::string program = text;
-        return run_program(like, program.replace(at, kCount.size(), std::to_string(count)), file);
-    };
-    const AmxKernelRun few = counted(kFew);
-    const AmxKernelRun many = counted(kMany);
+    const AmxKernelRun few = run_program(like, text, file, kFew);
+    const AmxKernelRun many = run_program(like, text, file, kMany);
     constexpr double kIterations = kMany - kFew;
     return {(many.cycles - few.cycles) / kIterations,
             (many.operations - few.operations) / kIterations,

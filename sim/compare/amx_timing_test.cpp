@@ -50,6 +50,13 @@ TEST(AmxTiming, EachRowIsItsOwnKernel) {
     EXPECT_EQ(to_json(result)["rows"][1]["kernel"], "tileloadd.amx");
 }
 
+// Every thread of it counts.
+TEST(AmxTiming, AKernelOfSeveralThreadsIsOneRow) {
+    const AmxComparison result = compared("barrier_2.amx,core_cycles,300,310,,15,Xeon\n");
+    ASSERT_EQ(result.rows.size(), 1U) << result.refused.at(0);
+    EXPECT_GT(result.rows[0].predicted, 0);
+}
+
 TEST(AmxTiming, TheScenariosNameIsTheScenario) {
     const AmxComparison result = compared("amx_gemm_int8.amx,core_cycles,23000,23500,,15,Xeon\n");
     ASSERT_EQ(result.rows.size(), 1U);

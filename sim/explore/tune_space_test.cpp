@@ -62,6 +62,42 @@ TEST(TuneSpace, AmxBlocksFitTheTilesAndTheirBoundsHold) {
     }
 }
 
+// From DRAM everything is read once at least: 64 x 512 of A and as many of B, of which sparse
+// weights may have none.
+TEST(TuneSpace, AmxProductsFromDramAreBoundByIt) {
+    const auto space_of = [](const std::string& rest) {
+        return tune_space(
+            parse_scenario("device: sapphire_rapids\n"
+                           "workload: {gemm: {M: 64, K: 512, N: 64, a: int8, b: "
+                           "int8, c: int32}}\n"
+                           "mapping: {amx: {threads: 4, " +
+                               rest + "}}\n",
+                           "test", {}));
+    };
+    const auto space = space_of("data_in: dram");
+    for (std::size_t i = 0; i < space.size(); i += 23) {
+        EXPECT_EQ(space[i].bounds.dram_bytes, 2 * 64 * 512);
+        EXPECT_GT(space[i].bounds.memory_ns, 0);
+    }
+    EXPECT_EQ(space_of("data_in: dram, runs: 2")[0].bounds.memory_ns, 0);
+    EXPECT_EQ(space_of("data_in: l3")[0].bounds.memory_ns, 0);
+    EXPECT_EQ(space_of("data_in: dram, b_layout: sparse")[0].bounds.dram_bytes, 64 * 512);
+    const std::string text =
+        "device: sapphire_rapids\n"
+        "workload: {gemm: {M: 16, K: 1024, N: 256, a: int8, b: int8, c: int32}}\n";
+    const auto whole = tune_space(parse_scenario(text, "test", {}));
+    for (std::size_t i = 0; i < whole.size(); i += 97) {
+        expect_bound_holds(text, whole[i]);
+    }
+    // Of a convolution the filters: its input may be strided over.
+    const std::string convolution =
+        "device: sapphire_rapids\nworkload: {conv: {height: 7, width: 7, channels: 64, filters: "
+        "32, kh: 3, kw: 3, a: int8, b: int8, c: int32}}\n";
+    const auto convolutions = tune_space(parse_scenario(convolution, "test", {}));
+    EXPECT_EQ(convolutions[0].bounds.dram_bytes, 9 * 64 * 32);
+    expect_bound_holds(convolution, convolutions[0]);
+}
+
 TEST(TuneSpace, WhatTheScenarioSaysBeyondTheSearchStays) {
     const auto space = tune_space(parse_scenario(kAmx, "test", {}));
     const Scenario scenario = parse_scenario(kAmx, "test", space[0].settings());

@@ -42,6 +42,18 @@ Settings with(const Job& base, const TuneCandidate& candidate) {
     return all;
 }
 
+// As its run has them: those of one trial are then comparable with another's, and a mapping between
+// those of the search has no others.
+void take_bounds(const Simulated& run, workloads::GemmBounds& bounds) {
+    const auto& stored = run.result["bounds"];
+    if (!stored.empty()) {
+        bounds.compute_ns = stored["compute_ns"];
+        bounds.stream_ns = stored["stream_ns"];
+        bounds.memory_ns = stored["memory_ns"];
+        bounds.dram_bytes = stored["dram_bytes"];
+    }
+}
+
 Trial trial_of(const TuneCandidate& candidate, const Simulated& simulated) {
     Trial trial;
     trial.candidate = candidate;
@@ -53,6 +65,7 @@ Trial trial_of(const TuneCandidate& candidate, const Simulated& simulated) {
         trial.tops = result["tops"];
         trial.bottleneck = result["bottleneck"];
         trial.sampled = result.contains("sampled");
+        take_bounds(simulated, trial.candidate.bounds);
         trial.error_percent = trial.sampled ? result["sampled"]["error_percent"].get<double>() : 0;
     }
     return trial;
@@ -144,17 +157,6 @@ class Tuner {
         }
     }
 
-    // A mapping between those of the search has none but its run's.
-    static void take_bounds(const Simulated& run, workloads::GemmBounds& bounds) {
-        const auto& stored = run.result["bounds"];
-        if (!stored.empty()) {
-            bounds.compute_ns = stored["compute_ns"];
-            bounds.stream_ns = stored["stream_ns"];
-            bounds.memory_ns = stored["memory_ns"];
-            bounds.dram_bytes = stored["dram_bytes"];
-        }
-    }
-
     void add_first(const Simulated& run, const char* origin) {
         const std::string mapping = run.result["mapping"].dump();
         if (!seen_.insert(mapping).second) {
@@ -173,7 +175,6 @@ class Tuner {
             }
         }
         Trial trial = trial_of(candidate, run);
-        take_bounds(run, trial.candidate.bounds);
         trial.origin = origin;
         result_.trials.push_back(std::move(trial));
     }
@@ -201,9 +202,10 @@ class Tuner {
     // A run stopped because it is slower than the best is an answer, too.
     void learn(std::size_t index, const Trial& trial) {
         if (trial.good()) {
-            SIM_CHECK(trial.sampled || trial.time_ns >= trial.candidate.bound_ns(),
+            const double bound_ns = space_[index].bound_ns();
+            SIM_CHECK(trial.sampled || trial.time_ns >= bound_ns,
                       "{} takes {} ns, less than what bounds it ({} ns)", trial.candidate.name,
-                      trial.time_ns, trial.candidate.bound_ns());
+                      trial.time_ns, bound_ns);
             search_->learn(index, trial.time_ns);
         } else if (trial.slower()) {
             search_->learn_at_least(index, slower_ns());

@@ -51,6 +51,8 @@ class FillBuffers {
     bool full() const { return free_ == 0; }
     // All are taken, half of them at least for lines that the L2 does not have.
     bool full_of_misses() const { return full() && 2 * missed_ >= busy_; }
+    // Those taken for lines that the L2 does not have.
+    std::int64_t missed() const { return missed_; }
     // What a request that found no buffer remembers of its line.
     Refusal refusal(Line line) const {
         const std::size_t slot = slot_of(line);

@@ -160,6 +160,34 @@ TEST(PrivateCaches, TheAdjacentLineGoesIntoTheL3WhileTheL1HasAllItsMissesUnderWa
               (std::vector<Kind>{Kind::Read, Kind::Read, Kind::Read, Kind::Prefetch}));
 }
 
+TEST(PrivateCaches, TheStreamerFetchesIntoTheL3WhileMissesOfLoadsLeaveTheL2NoPlace) {
+    PrivateCacheConfig config = path_sample();
+    config.l2_streamer = 2;
+    config.l2_streamer_wakes = 1;
+    config.l2_outstanding = 3;  // of which loads have two, half at least
+    PrivateCaches caches(config, kClock);
+    caches.load(64, 0, 0, true);
+    caches.load(65, 0, 0, true);  // 66 finds the last place, 67 none
+    using Kind = UncoreRequest::Kind;
+    EXPECT_EQ(kinds_asked(caches),
+              (std::vector<Kind>{Kind::Read, Kind::Read, Kind::Read, Kind::Prefetch}));
+    EXPECT_FALSE(caches.full());
+}
+
+TEST(PrivateCaches, TheStreamerGivesUpWhatPrefetchesLeaveNoPlaceFor) {
+    PrivateCacheConfig config = path_sample();
+    config.l2_streamer = 2;
+    config.l2_streamer_wakes = 1;
+    config.l2_outstanding = 5;  // two of loads, three of prefetches
+    PrivateCaches caches(config, kClock);
+    for (const Line line : {200, 210, 220}) {
+        caches.prefetch(line, false, 0);
+    }
+    caches.load(64, 0, 0, true);
+    caches.load(65, 0, 0, true);
+    EXPECT_EQ(kinds_asked(caches), std::vector<UncoreRequest::Kind>(5, UncoreRequest::Kind::Read));
+}
+
 TEST(PrivateCaches, APrefetchIntoTheL1TakesAFillBufferWhereTheLineIsNotThere) {
     PrivateCacheConfig config = path_sample();
     config.fill_buffers = 1;

@@ -97,8 +97,11 @@ void Core::receive() {
     const std::int64_t write_backs = counters.write_backs;
     caches_.advance(now_, arrivals_);
     if (counters.fills != fills) {
-        loads_.fill(now_, counters.write_backs != write_backs);
-        stores_.note_fill(caches_.latest_fill());
+        const caches::PrivateCaches::Fill& fill = caches_.latest_fill();
+        if (fill.came != caches::Cache::kNone) {  // a line past the L1 keeps nobody out
+            loads_.fill(now_, counters.write_backs != write_backs);
+        }
+        stores_.note_fill(fill);
     }
     for (const caches::PrivateCaches::Arrival& arrival : arrivals_) {
         if ((arrival.waiter & Translation::kWalks) != 0) {

@@ -121,7 +121,13 @@ class Core {
     void charge(CoreState state, std::int64_t from, std::int64_t until);
     CoreState cause(std::int64_t at, std::int64_t& end) const;
     CoreState cause_of_dot(const Entry& dot, std::int64_t at, std::int64_t& end) const;
+    CoreState cause_of_full() const;
     CoreState cause_of_load(const Entry& load) const;
+    CoreState cause_of_prefetch() const;
+    CoreState cause_of_tiles() const;
+    CoreState cause_of_store() const;
+    CoreState cause_of_buffers() const;
+    static CoreState cause_of_level(caches::Level level);
 
     const AmxConfig& config_;
     const program::Program& program_;

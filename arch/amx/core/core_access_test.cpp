@@ -170,5 +170,19 @@ TEST(CoreAccess, ATileLoadReadsALineOfEachRow) {
     EXPECT_EQ(core.caches().counters().l1_hits, 16);
 }
 
+// Sixteen lines of the L2, of a load that leaves the L1 alone and of one that fills it.
+TEST(CoreAccess, LinesPastTheL1KeepNoLoadsOut) {
+    const auto cycles = [](const char* load, std::int64_t fill_percent) {
+        AmxConfig config = with_configuration(199);
+        config.access.nontemporal_line = base::Cycles{0};
+        config.caches.fill_percent = fill_percent;
+        config.caches.fill_buffers = 4;  // so that later lines are asked for behind those that come
+        const std::string text = kConfigure + fmt::format("{} tmm0, [0], 64\n", load);
+        return run(program::read_program(text, "test"), config, caches::Level::L2).cycles;
+    };
+    EXPECT_EQ(cycles("tileloaddt1", 0), cycles("tileloaddt1", 1000));
+    EXPECT_LT(cycles("tileloadd", 0), cycles("tileloadd", 1000));
+}
+
 }  // namespace
 }  // namespace tilesim::arch::amx::core

@@ -58,9 +58,63 @@ CoreState Core::cause(std::int64_t at, std::int64_t& end) const {
         return CoreState::Drain;
     }
     if (blocked_ == Blocked::Tiles) {
-        return CoreState::Tiles;
+        return cause_of_tiles();
     }
-    return blocked_ == Blocked::No ? CoreState::Ports : CoreState::Window;
+    return blocked_ == Blocked::No ? CoreState::Ports : cause_of_full();
+}
+
+// Physical tiles are short where loads hold them until their lines have come from far.
+CoreState Core::cause_of_tiles() const {
+    const Entry& head = window_.head();
+    return program::is_tile_load(head.instruction->opcode) && head.missed >= 0 ? cause_of_load(head)
+                                                                               : CoreState::Tiles;
+}
+
+// The window and its queues are full: their oldest keeps the others from moving on. Of a full store
+// buffer that is a store, once it has left the window.
+CoreState Core::cause_of_full() const {
+    if (blocked_ == Blocked::StoreBuffer && stores_.head_is_senior()) {
+        return cause_of_store();
+    }
+    if (window_.empty()) {
+        return CoreState::Window;
+    }
+    const Entry& head = window_.head();
+    const program::Unit unit = program::info_of(head.instruction->opcode).unit;
+    const bool loads = unit == program::Unit::Load;
+    const bool loaded = loads && head.next_line == head.lines && head.waiting == 0;
+    if (unit == program::Unit::Vector || unit == program::Unit::Scalar ||
+        (loaded && head.port0 + head.port5 > 0)) {
+        return CoreState::Ports;
+    }
+    if (!loads) {
+        return CoreState::Window;
+    }
+    return program::is_prefetch(head.instruction->opcode) ? cause_of_prefetch()
+                                                          : cause_of_load(head);
+}
+
+// It needs a fill buffer and, into the L2, a place among its misses.
+CoreState Core::cause_of_prefetch() const {
+    return caches_.full() ? cause_of_buffers() : CoreState::Window;
+}
+
+CoreState Core::cause_of_store() const {
+    const caches::Line line = stores_.head_line();
+    if (stores_.head_streams()) {
+        return CoreState::FillBuffers;
+    }
+    if (caches_.contains_l1(line)) {
+        return CoreState::Window;  // a store a cycle
+    }
+    const caches::Level level = caches_.level_of(line);
+    return level == caches::Level::L1 || caches_.full_of_misses() ? cause_of_buffers()
+                                                                  : cause_of_level(level);
+}
+
+// What has no fill buffer waits for those of others.
+CoreState Core::cause_of_buffers() const {
+    return caches_.full_of_misses() ? CoreState::FillBuffers : CoreState::LoadL2;
 }
 
 CoreState Core::cause_of_dot(const Entry& dot, std::int64_t at, std::int64_t& end) const {
@@ -96,7 +150,11 @@ CoreState Core::cause_of_load(const Entry& load) const {
     if (load.missed < 0) {
         return CoreState::LoadL1;
     }
-    switch (caches_.level_of(load.missed)) {
+    return cause_of_level(caches_.level_of(load.missed));
+}
+
+CoreState Core::cause_of_level(caches::Level level) {
+    switch (level) {
         case caches::Level::L1:
         case caches::Level::L2:
             return CoreState::LoadL2;

@@ -206,15 +206,112 @@ TEST(CoreAccount, WithoutATdpItIsWhatKeepsInstructionsFromEntering) {
     EXPECT_EQ(spent.count(CoreState::Window) + spent.count(CoreState::Tiles), 0U);
     EXPECT_GT(spent[CoreState::Ports], 0);
     EXPECT_GT(spent[CoreState::Drain], 0);
-    config.window.reorder_buffer = 4;
+    config.window.reorder_buffer = 4;  // the oldest holds it, which is under way in a port
     spent = states(chain, config);
-    EXPECT_GT(spent[CoreState::Window], 30);
-    EXPECT_EQ(spent.count(CoreState::Tiles), 0U);
+    EXPECT_GT(spent[CoreState::Ports], 30);
+    EXPECT_EQ(spent.count(CoreState::Window) + spent.count(CoreState::Tiles), 0U);
     AmxConfig tiles = with_configuration(199);
     tiles.tiles.physical_tiles = 2;
     spent = states(kConfigure + kTile4 + kTile4 + kTile4, tiles);  // the third waits for a tile
     EXPECT_GT(spent[CoreState::Tiles], 0);
     EXPECT_EQ(spent.count(CoreState::Window), 0U);
+}
+
+// What 1000 cycles go to from cycle 100 on, if to one state alone; nobody answers.
+CoreState for_ever(const std::string& text, const AmxConfig& config,
+                   caches::Level located = caches::Level::L3) {
+    const program::Program program = program::read_program(text, "test");
+    Core core(config, program);
+    core.advance(100);
+    for (const caches::Line line : {0x1000 / 64, 0x2000 / 64}) {
+        core.caches().located(line, located);
+    }
+    std::array<std::int64_t, kCoreStates.kStates> before{};
+    for (std::size_t i = 0; i < kCoreStates.kStates; ++i) {
+        before[i] = core.spent(static_cast<CoreState>(i));
+    }
+    core.advance(1100);
+    for (std::size_t i = 0; i < kCoreStates.kStates; ++i) {
+        if (core.spent(static_cast<CoreState>(i)) == before[i] + 1000) {
+            return static_cast<CoreState>(i);
+        }
+    }
+    return CoreState::Finished;
+}
+
+std::string times(const std::string& text, int count) {
+    std::string all;
+    for (int i = 0; i < count; ++i) {
+        all += text;
+    }
+    return all;
+}
+
+TEST(CoreAccount, OfAFullWindowItIsWhatTheOldestLoadWaitsFor) {
+    AmxConfig config;
+    config.window.reorder_buffer = 4;
+    const std::string load = "vmovups zmm1, [0x1000]\n";
+    const std::string text = load + times("vpxord zmm2\n", 8);
+    EXPECT_EQ(for_ever(text, config), CoreState::LoadL3);
+    EXPECT_EQ(for_ever(text, config, caches::Level::Memory), CoreState::LoadMemory);
+    // The oldest waits for its line, the one behind it for a buffer.
+    config.caches.fill_buffers = 1;
+    EXPECT_EQ(for_ever(load + "vmovups zmm1, [0x2000]\n" + times("vpxord zmm2\n", 8), config),
+              CoreState::FillBuffers);
+    EXPECT_EQ(for_ever(text, config), CoreState::LoadL3);
+}
+
+TEST(CoreAccount, TilesAreShortWhereTheirLinesHaveNotFarToGo) {
+    AmxConfig config = with_configuration(199);
+    config.tiles.physical_tiles = 2;
+    const std::string text = kConfigure + times(kTile4, 8);
+    EXPECT_GT(states(text, config)[CoreState::Tiles], 100);
+    States far = states(text, config, caches::Level::L2);
+    EXPECT_EQ(far.count(CoreState::LoadL2), 1U);
+    // Lines that come once: only the first load misses.
+    const program::Program program = program::read_program(text, "test");
+    Core core(config, program);
+    core.advance(1000);  // nobody answers
+    EXPECT_GT(core.spent(CoreState::LoadL3) + core.spent(CoreState::FillBuffers), 700);
+    EXPECT_LT(core.spent(CoreState::Tiles), 50);
+}
+
+TEST(CoreAccount, OfAFullStoreBufferItIsWhatItsOldestStoreWaitsFor) {
+    AmxConfig config;
+    config.window.store_buffer = 2;
+    const std::string stores = "vmovups [0x1000], zmm1\nvmovups [0x2000], zmm1\n";
+    EXPECT_EQ(for_ever(stores + stores, config), CoreState::LoadL3);
+    EXPECT_EQ(for_ever(stores + stores, config, caches::Level::Memory), CoreState::LoadMemory);
+    config.caches.fill_buffers = 1;
+    EXPECT_EQ(for_ever(stores + stores, config), CoreState::FillBuffers);
+    // A load before them keeps them from leaving the window: it is what they wait for.
+    config.caches.fill_buffers = 16;
+    EXPECT_EQ(for_ever("vmovups zmm1, [0x1000]\n" + stores + stores, config, caches::Level::Memory),
+              CoreState::LoadMemory);
+    // Past the caches, a buffer each for long.
+    config.caches.streaming_store = base::Femtoseconds{2'000'000'000};
+    config.caches.streaming_stores = 1;
+    EXPECT_EQ(for_ever(times("vmovntps [0x1000], zmm1\n", 6), config), CoreState::FillBuffers);
+}
+
+TEST(CoreAccount, WhatTheL1HasTakesAStoreACycle) {
+    AmxConfig config;
+    config.window.store_buffer = 2;
+    States spent = states(times("vmovups [0], zmm1\n", 60), config);
+    EXPECT_GT(spent[CoreState::Window], 30);
+    EXPECT_EQ(spent.count(CoreState::LoadL1) + spent.count(CoreState::LoadL2), 0U);
+}
+
+TEST(CoreAccount, OfPrefetchesItIsTheFillBuffersOrTheQueueOfTheL2sMisses) {
+    AmxConfig config;
+    config.window.reorder_buffer = 4;
+    config.caches.l2_outstanding = 1;
+    const std::string both = "prefetcht1 [0x1000]\nprefetcht1 [0x2000]\n";
+    EXPECT_EQ(for_ever(both + times("vpxord zmm2\n", 8), config), CoreState::Window);
+    config.caches.fill_buffers = 1;
+    EXPECT_EQ(
+        for_ever("prefetcht0 [0x1000]\nprefetcht0 [0x2000]\n" + times("vpxord zmm2\n", 8), config),
+        CoreState::FillBuffers);
 }
 
 TEST(CoreAccount, SaysWhatItWaitsFor) {

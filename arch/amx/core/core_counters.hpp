@@ -11,19 +11,20 @@
 namespace tilesim::arch::amx::core {
 
 // Where a cycle went. While TMUL multiplies that is the answer; else what the oldest TDP in the
-// window waits for; without one, what keeps the next from coming.
+// window waits for; without one, what keeps the next from coming: where the window or a queue is
+// full, what its oldest instruction waits for.
 enum class CoreState : std::uint8_t {
     Multiply,
     StoreRead,  // TMUL gives a result to a tile store
-    LoadL1,     // a tile on its way from the L1
+    LoadL1,     // a tile, or a line of another load or store, on its way from the L1
     LoadL2,
     LoadL3,
     LoadMemory,
-    FillBuffers,    // a tile on its way; misses of the L2 take the fill buffers others would need
-    StoreConflict,  // a tile load waits for a store to its line
+    FillBuffers,    // the same; misses of the L2 take the fill buffers others would need
+    StoreConflict,  // a load waits for a store to its line
     Accumulator,    // C still in the multiplier, or TILEZERO
     Tiles,          // no physical tile free
-    Window,         // reorder buffer, a scheduler or a queue full
+    Window,         // reorder buffer, a scheduler or a queue full of what waits for none of these
     Ports,          // AVX-512 or scalar work
     Configure,      // LDTILECFG, TILERELEASE
     Drain,          // the last stores reach the L1
@@ -33,17 +34,19 @@ enum class CoreState : std::uint8_t {
 inline constexpr base::stats::StateTable<CoreState> kCoreStates{{
     {CoreState::Multiply, "multiply", "TMUL multiplies"},
     {CoreState::StoreRead, "store_read", "TMUL gives a result to a tile store"},
-    {CoreState::LoadL1, "load_l1", "a TDP waits for a tile from the L1"},
-    {CoreState::LoadL2, "load_l2", "a TDP waits for a tile from the L2"},
-    {CoreState::LoadL3, "load_l3", "a TDP waits for a tile from the L3"},
-    {CoreState::LoadMemory, "load_memory", "a TDP waits for a tile from DRAM"},
+    {CoreState::LoadL1, "load_l1", "a TDP waits for a tile from the L1, or all for a line"},
+    {CoreState::LoadL2, "load_l2", "a TDP waits for a tile from the L2, or all for a line"},
+    {CoreState::LoadL3, "load_l3", "a TDP waits for a tile from the L3, or all for a line"},
+    {CoreState::LoadMemory, "load_memory", "a TDP waits for a tile from DRAM, or all for a line"},
     {CoreState::FillBuffers, "fill_buffers",
-     "a TDP waits for a tile, and others for the fill buffers that misses of the L2 take"},
+     "a TDP waits for a tile, or all for a line, and others for the fill buffers that misses of "
+     "the "
+     "L2 take"},
     {CoreState::StoreConflict, "store_conflict",
-     "a TDP waits for a tile whose lines are still in the store buffer"},
+     "a TDP waits for a tile, or all for a line, still in the store buffer"},
     {CoreState::Accumulator, "accumulator", "a TDP waits for C"},
     {CoreState::Tiles, "tiles", "no physical tile is free"},
-    {CoreState::Window, "window", "the window, a scheduler or a queue is full"},
+    {CoreState::Window, "window", "the window, a scheduler or a queue is full of other work"},
     {CoreState::Ports, "ports", "AVX-512 or scalar instructions, no TDP in the window"},
     {CoreState::Configure, "configure", "LDTILECFG or TILERELEASE"},
     {CoreState::Drain, "drain", "the last instructions and stores complete"},

@@ -34,6 +34,11 @@ class StoreBuffer {
     bool empty() const { return tail_ == commit_; }
     // Stores that have reached the L1.
     std::int64_t committed() const { return commit_; }
+    // Of the store that is written next, of which there must be one: whether it has retired, its
+    // line, whether that goes past the caches.
+    bool head_is_senior() const { return commit_ < senior_; }
+    caches::Line head_line() const { return at(commit_).line; }
+    bool head_streams() const { return at(commit_).streams; }
     // `step` has nothing to do, and `next_event` to say.
     bool idle() const { return tail_ == release_; }
     // The youngest store before `sequence` to the line that a tile load must still wait for.

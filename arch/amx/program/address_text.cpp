@@ -8,31 +8,53 @@
 
 namespace tilesim::arch::amx::program {
 
-Address AddressText::read(Text text) const {
+namespace {
+
+// The names of all but who is called `wrong` already.
+template <class Named>
+std::vector<std::string> names_of(const std::vector<Named>& all, Text wrong) {
+    std::vector<std::string> names;
+    for (const Named& each : all) {
+        if (each.name != wrong) {
+            names.push_back(each.name);
+        }
+    }
+    return names;
+}
+
+}  // namespace
+
+AddressText::Place AddressText::read(Text text) const {
     if (!text.starts_with('[') || !text.ends_with(']')) {
         line_.fail(text, fmt::format("'{}': an address in brackets must stand here", text));
     }
     const Text body = text.substr(1, text.size() - 2);
     const std::size_t open = body.find('[');
-    if (open == Text::npos) {
-        return sum_of(body);
-    }
-    const auto table =
-        std::find_if(program_.tables.begin(), program_.tables.end(),
-                     [&](const AddressTable& t) { return t.name == trim(body.substr(0, open)); });
+    return open == Text::npos ? sum_of(body) : indexed(text, body, open);
+}
+
+// An entry of a table.
+AddressText::Place AddressText::indexed(Text text, Text body, std::size_t open) const {
+    const Text name = trim(body.substr(0, open));
+    const auto table = std::find_if(program_.tables.begin(), program_.tables.end(),
+                                    [&](const AddressTable& t) { return t.name == name; });
     if (table == program_.tables.end() || !body.ends_with(']')) {
-        line_.fail(
-            text,
-            fmt::format("'{}': a table's name and an index in brackets must stand here", text));
+        line_.fail(text, fmt::format("'{}': a table's name and an index in brackets must stand "
+                                     "here{}",
+                                     text, hint(name, names_of(program_.tables, name))));
     }
-    Address result = sum_of(body.substr(open + 1, body.size() - open - 2));
+    const Text index = body.substr(open + 1, body.size() - open - 2);
+    Place result = sum_of(index);
+    if (result.buffer != nullptr) {
+        line_.fail(index, fmt::format("'{}': numbers and loops make an index, no buffer", index));
+    }
     const std::int64_t entries = table->entries();
-    if (const auto [least, most] = reach(result);
+    if (const auto [least, most] = reach(result.address);
         least < 0 || (most >= entries && table->count == 0)) {
         line_.fail(text, fmt::format("indices {}..{} of table {}, which has {} entries", least,
                                      most, table->name, entries));
     }
-    result.table = static_cast<int>(table - program_.tables.begin());
+    result.address.table = static_cast<int>(table - program_.tables.begin());
     return result;
 }
 
@@ -51,50 +73,64 @@ std::pair<std::int64_t, std::int64_t> AddressText::reach(const Address& address)
     return {least, most};
 }
 
-// Terms that are added or, behind a '-', subtracted.
-Address AddressText::sum_of(Text body) const {
-    Address result;
+// Terms that are added or, behind a '-', subtracted. The first may have a sign, too.
+AddressText::Place AddressText::sum_of(Text body) const {
+    Place result;
     std::int64_t sign = 1;
-    for (std::size_t start = 0; start < body.size();) {
+    bool first = true;
+    for (std::size_t start = 0; start <= body.size();) {
         const std::size_t end = std::min(body.find_first_of("+-", start), body.size());
-        if (const Text term = trim(body.substr(start, end - start)); !term.empty()) {
+        const Text term = trim(body.substr(start, end - start));
+        if (!term.empty()) {
             add(result, term, sign);
+        } else if (!first || end == body.size()) {
+            line_.fail(body.substr(start), "a buffer, a number or NUMBER*LOOP must stand here");
         }
+        first = false;
         sign = end < body.size() && body[end] == '-' ? -1 : 1;
         start = end + 1;
     }
     return result;
 }
 
-void AddressText::add(Address& result, Text term, std::int64_t sign) const {
+void AddressText::add(Place& result, Text term, std::int64_t sign) const {
     const auto factors = split(term, '*');
-    const Text name = factors.empty() ? term : factors.back();
+    const Text name = factors.back();
     const auto loop = std::find_if(loops_.rbegin(), loops_.rend(),
                                    [&](const OpenLoop& l) { return l.name == name; });
     if (loop != loops_.rend() && factors.size() <= 2) {
         const std::int64_t stride =
             factors.size() == 2 ? line_.integer(factors[0], kMostAddress) : 1;
-        result.terms.push_back({loop->variable, sign * stride});
+        result.address.terms.push_back({loop->variable, sign * stride});
         return;
     }
+    if (factors.size() > 1) {
+        line_.fail(term, fmt::format("'{}': a product must be NUMBER*LOOP, of a loop around this "
+                                     "line{}",
+                                     term, hint(name, names_of(loops_, name))));
+    }
+    if (std::isdigit(static_cast<unsigned char>(term[0])) == 0) {
+        add_buffer(result, term, sign);
+        return;
+    }
+    result.address.base += sign * line_.integer(term, kMostAddress);
+}
+
+void AddressText::add_buffer(Place& result, Text term, std::int64_t sign) const {
     const auto buffer = std::find_if(program_.buffers.begin(), program_.buffers.end(),
-                                     [&](const Buffer& b) { return b.name == name; });
-    if (buffer != program_.buffers.end() && factors.size() == 1) {
-        result.base += sign * buffer->address;
-        return;
+                                     [&](const Buffer& b) { return b.name == term; });
+    if (buffer == program_.buffers.end()) {
+        std::vector<std::string> known = names_of(program_.buffers, term);
+        const std::vector<std::string> loops = names_of(loops_, term);
+        known.insert(known.end(), loops.begin(), loops.end());
+        line_.fail(term, fmt::format("'{}' is neither a buffer nor a loop around this line{}", term,
+                                     hint(term, known)));
     }
-    if (std::isdigit(static_cast<unsigned char>(term[0])) == 0 || factors.size() > 1) {
-        std::vector<std::string> known;
-        for (const Buffer& each : program_.buffers) {
-            known.push_back(each.name);
-        }
-        for (const OpenLoop& each : loops_) {
-            known.push_back(each.name);
-        }
-        line_.fail(name, fmt::format("'{}' is neither a buffer nor a loop around this line{}", name,
-                                     hint(name, known)));
+    if (result.buffer != nullptr || sign < 0) {
+        line_.fail(term, fmt::format("'{}': an address has one buffer, which is added", term));
     }
-    result.base += sign * line_.integer(term, kMostAddress);
+    result.address.base += buffer->address;
+    result.buffer = &*buffer;
 }
 
 }  // namespace tilesim::arch::amx::program

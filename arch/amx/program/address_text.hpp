@@ -30,13 +30,19 @@ class AddressText {
         : line_(line), program_(program), loops_(loops) {}
 
     // Fails as the line does.
-    Address read(Text text) const;
+    struct Place {
+        Address address{};
+        const Buffer* buffer = nullptr;  // that it names
+    };
+    Place read(Text text) const;
     // Least and most that the loops make of an address, within +-kMostAddress a term.
     std::pair<std::int64_t, std::int64_t> reach(const Address& address) const;
 
   private:
-    Address sum_of(Text body) const;
-    void add(Address& result, Text term, std::int64_t sign) const;
+    Place indexed(Text text, Text body, std::size_t open) const;
+    Place sum_of(Text body) const;
+    void add(Place& result, Text term, std::int64_t sign) const;
+    void add_buffer(Place& result, Text term, std::int64_t sign) const;
 
     const TextLine& line_;
     const Program& program_;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <sstream>
 
 #include "arch/amx/program/address_text.hpp"
@@ -65,7 +66,40 @@ class Reader {
         const int registers = kind == RegisterKind::Tile     ? kTiles
                               : kind == RegisterKind::Vector ? kVectorRegisters
                                                              : kGeneralRegisters;
-        return static_cast<std::int8_t>(line_.integer(text.substr(prefix.size()), registers - 1));
+        const Text number = text.substr(prefix.size());
+        if (number.empty() || number.find_first_not_of("0123456789") != Text::npos) {
+            line_.fail(text, fmt::format("'{}' is no register: {}0 to {}{}", text, prefix, prefix,
+                                         registers - 1));
+        }
+        return static_cast<std::int8_t>(line_.integer(number, registers - 1));
+    }
+
+    // Outside loops, since it is said of the whole program.
+    void whole(Text word) const {
+        if (!loops_.empty()) {
+            line_.fail(word, fmt::format("'{}' stands in the loop of line {}: it belongs outside",
+                                         word, loops_.back().line));
+        }
+    }
+
+    // Of a buffer, a table or a loop that is new here, in so many loops.
+    std::string new_name(Text text, std::size_t loops) const {
+        const std::string name = line_.name(text);
+        for (const Buffer& each : program_.buffers) {
+            refuse_name(text, each.name, "a buffer");
+        }
+        for (const AddressTable& each : program_.tables) {
+            refuse_name(text, each.name, "a table");
+        }
+        for (std::size_t i = 0; i < loops; ++i) {
+            refuse_name(text, loops_[i].name, "a loop around this line");
+        }
+        return name;
+    }
+    void refuse_name(Text text, const std::string& taken, const char* what) const {
+        if (text == taken) {
+            line_.fail(text, fmt::format("'{}' is the name of {} already", text, what));
+        }
     }
 
     void statement(Text line) {
@@ -74,6 +108,13 @@ class Reader {
         const Text rest = trim(line.substr(word.size()));
         if (word.empty()) {
             return;
+        }
+        const auto strange = std::find_if(line.begin(), line.end(), [](unsigned char letter) {
+            return std::iscntrl(letter) != 0 && letter != '\t' && letter != '\r';
+        });
+        if (strange != line.end()) {
+            line_.fail(line.substr(static_cast<std::size_t>(strange - line.begin())),
+                       fmt::format("a control character, {:#04x}", static_cast<int>(*strange)));
         }
         if (word == "buffer") {
             buffer(word, rest);
@@ -84,39 +125,57 @@ class Reader {
         } else if (word == "flush" || word == "touch") {
             prepare(word, rest);
         } else if (word == "runs") {
-            program_.runs = std::max<std::int64_t>(line_.integer(rest, kMostRuns), 1);
+            runs(word, rest);
         } else if (word == "config") {
             config(word, rest);
         } else if (word == "loop") {
             loop(word, rest);
         } else if (word == "end") {
-            if (loops_.empty()) {
-                line_.fail(word, "end without a loop");
-            }
-            loops_.pop_back();
-            program_.close_loop();
+            end(word, rest);
         } else {
             instruction(word, rest);
         }
     }
 
+    // Named even where something is wrong with it: who uses it is not at fault.
     void buffer(Text word, Text rest) {
-        const auto parts = split(rest, ' ');
+        const auto parts = words(rest);
         if (parts.size() != 3) {
             line_.fail(word, "buffer NAME ADDRESS BYTES");
         }
-        program_.buffers.push_back({std::string{parts[0]}, 0, 0});
-        program_.buffers.back().address = line_.integer(parts[1], kMostAddress);
+        program_.buffers.push_back({new_name(parts[0], loops_.size()), 0, kMostAddress});
+        program_.buffers.back().address = line_.integer(parts[1], kMostAddress - 1);
         program_.buffers.back().bytes =
-            line_.integer(parts[2], kMostAddress - program_.buffers.back().address);
+            line_.integer(parts[2], kMostAddress - program_.buffers.back().address, 1);
+    }
+
+    void runs(Text word, Text rest) {
+        whole(word);
+        if (runs_) {
+            line_.fail(word, fmt::format("line {} says how many runs there are", runs_));
+        }
+        runs_ = line_.number();
+        program_.runs = line_.integer(rest, kMostRuns, 1);
+    }
+
+    void end(Text word, Text rest) {
+        if (loops_.empty()) {
+            line_.fail(word, "end without a loop");
+        }
+        loops_.pop_back();
+        program_.close_loop();
+        if (!rest.empty()) {
+            line_.fail(rest, "nothing may stand behind `end`");
+        }
     }
 
     void table(Text word, Text rest) {
-        const auto parts = split(rest, ' ');
+        const auto parts = words(rest);
         if (parts.size() < 3) {
             line_.fail(word, "table NAME ADDRESS LENGTH...");
         }
-        AddressTable result{std::string{parts[0]}, {line_.integer(parts[1], kMostAddress)}};
+        AddressTable result{new_name(parts[0], loops_.size()),
+                            {line_.integer(parts[1], kMostAddress)}};
         for (std::size_t i = 2; i < parts.size(); ++i) {
             result.starts.push_back(result.starts.back() + line_.integer(parts[i], kRowBytes));
         }
@@ -124,28 +183,35 @@ class Reader {
     }
 
     void shuffle(Text word, Text rest) {
-        const auto parts = split(rest, ' ');
+        const auto parts = words(rest);
         if (parts.size() < 4 || parts.size() > 5) {
             line_.fail(word, "shuffle NAME ADDRESS BLOCKS BYTES [LINES]");
         }
-        AddressTable result{std::string{parts[0]}, {line_.integer(parts[1], kMostAddress)}};
-        result.block = std::max<std::int64_t>(line_.integer(parts[3], kMostAddress), kRowBytes);
+        AddressTable result{new_name(parts[0], loops_.size()),
+                            {line_.integer(parts[1], kMostAddress)}};
+        result.block = line_.integer(parts[3], kMostAddress, kRowBytes);
         const std::int64_t room = (kMostAddress - result.starts.front()) / result.block;
-        result.count = std::max<std::int64_t>(line_.integer(parts[2], room), 1);
+        result.count = line_.integer(parts[2], room, 1);
         result.skew = parts.size() == 5 ? line_.integer(parts[4], kMostSkew) : 0;
         program_.tables.push_back(std::move(result));
     }
 
     void prepare(Text word, Text rest) {
-        const auto parts = split(rest, ' ');
+        const auto parts = words(rest);
         const bool touch = word == "touch";
+        whole(word);
         if (parts.size() < (touch ? 2U : 1U) || parts.size() > (touch ? 3U : 1U)) {
             line_.fail(word, touch ? "touch NAME l1|l2|l3 [dirty]" : "flush NAME");
         }
         const auto buffer = std::find_if(program_.buffers.begin(), program_.buffers.end(),
                                          [&](const Buffer& each) { return each.name == parts[0]; });
         if (buffer == program_.buffers.end()) {
-            line_.fail(parts[0], fmt::format("'{}' is no buffer above this line", parts[0]));
+            std::vector<std::string> known;
+            for (const Buffer& each : program_.buffers) {
+                known.push_back(each.name);
+            }
+            line_.fail(parts[0], fmt::format("'{}' is no buffer above this line{}", parts[0],
+                                             hint(parts[0], known)));
         }
         Preparation each;
         each.buffer = static_cast<std::size_t>(buffer - program_.buffers.begin());
@@ -165,12 +231,13 @@ class Reader {
                 return to;
             }
         }
-        line_.fail(text, fmt::format("'{}': must be l1, l2 or l3", text));
+        line_.fail(text, fmt::format("'{}': must be l1, l2 or l3{}", text,
+                                     text == "dram" ? "; for DRAM write `flush`" : ""));
     }
 
     void config(Text word, Text rest) {
         program_.configs.emplace_back();
-        const auto parts = split(rest, ' ');
+        const auto parts = words(rest);
         if (parts.size() != kTiles + 1 || line_.integer(parts[0], kMostCount) + 1 !=
                                               static_cast<std::int64_t>(program_.configs.size())) {
             line_.fail(word, "config NUMBER and eight shapes ROWSxBYTES; numbers ascend from 0");
@@ -186,13 +253,14 @@ class Reader {
     }
 
     void loop(Text word, Text rest) {
-        const auto parts = split(rest, ' ');
+        const auto parts = words(rest);
         const std::string name{parts.empty() ? Text{} : parts[0]};
         // Opened before anything is found wrong with it: its end has something to close.
         loops_.push_back({name, program_.open_loop(name, 1), line_.number(), 1, 1});
         if (parts.size() != 2) {
             line_.fail(word, "loop NAME COUNT");
         }
+        new_name(parts[0], loops_.size() - 1);
         const std::int64_t count = line_.integer(parts[1], kMostCount);
         const std::int64_t outer = loops_.size() > 1 ? loops_[loops_.size() - 2].times : 1;
         if (count > 0 && outer > kMostCount / count) {
@@ -232,7 +300,17 @@ class Reader {
     void count(Text word, const std::vector<Text>& operands, std::size_t least,
                std::size_t most) const {
         if (operands.size() < least || operands.size() > most) {
-            line_.fail(word, fmt::format("{} operands; {} expected", operands.size(), least));
+            const std::string expected =
+                least == most ? fmt::format("{}", least) : fmt::format("{} or {}", least, most);
+            line_.fail(word,
+                       fmt::format("{} operand{}; {} expected{}", operands.size(),
+                                   operands.size() == 1 ? "" : "s", expected,
+                                   operands.size() < least ? ", with commas between them" : ""));
+        }
+        const auto empty = std::find_if(operands.begin(), operands.end(),
+                                        [](Text operand) { return operand.empty(); });
+        if (empty != operands.end()) {
+            line_.fail(*empty, "an operand is missing");
         }
     }
 
@@ -241,15 +319,20 @@ class Reader {
         const bool mask = result.opcode == Opcode::Kmovq;
         const bool alone = info.registers == RegisterKind::None && !mask;
         const bool store = info.unit == Unit::Store;
-        count(word, operands, alone ? 1 : info.tile() ? 3 : 2, alone ? 1 : 3);
+        const std::size_t needed = alone ? 1 : info.tile() ? 3 : 2;
+        count(word, operands, needed, alone ? 1 : mask ? 2 : 3);
+        if (mask && operands[0] != "k1") {
+            line_.fail(operands[0], fmt::format("'{}': k1 must stand here", operands[0]));
+        }
         const Text memory = operands[alone || store ? 0 : 1];
-        result.address = addresses_.read(memory);
+        const AddressText::Place place = addresses_.read(memory);
+        result.address = place.address;
         result.bytes = info_of(result.opcode).bytes;
         check_table(memory, result);
         if (info.tile()) {
             result.row_stride = line_.integer(operands[store ? 1 : 2], kMostAddress);
         } else if (operands.size() == 3) {
-            result.bytes = line_.integer(operands[2], kRowBytes);
+            result.bytes = line_.integer(operands[2], result.bytes, 1);
         }
         if (!alone && !mask) {
             result.destination =
@@ -260,6 +343,24 @@ class Reader {
             result.address.table < 0 && (least < 0 || most > kMostAddress - rows)) {
             line_.fail(memory,
                        fmt::format("'{}' leaves the addresses 0..{:#x}", memory, kMostAddress));
+        }
+        check_buffer(memory, result, place.buffer);
+    }
+
+    // What is read or written starts in the buffer its address names, and vectors end there; only
+    // prefetches may run beyond it.
+    void check_buffer(Text memory, const Instruction& each, const Buffer* buffer) const {
+        if (buffer == nullptr || is_prefetch(each.opcode)) {
+            return;
+        }
+        const std::int64_t bytes = info_of(each.opcode).tile() ? 1 : each.bytes;
+        const auto [first, last] = addresses_.reach(each.address);
+        const std::int64_t from = first - buffer->address;
+        const std::int64_t end = last - buffer->address + bytes;
+        if (from < 0 || end > buffer->bytes) {
+            line_.fail(memory, fmt::format("'{}' reaches from byte {} to {} of buffer {}, which "
+                                           "has {}",
+                                           memory, from, end, buffer->name, buffer->bytes));
         }
     }
 
@@ -308,6 +409,7 @@ class Reader {
     std::vector<std::string> errors_;
     Program program_;
     std::vector<OpenLoop> loops_;  // around this line
+    std::int64_t runs_ = 0;        // line that says how many there are
     AddressText addresses_{line_, program_, loops_};
 };
 

@@ -117,6 +117,93 @@ TEST(ProgramText, SaysWhatIsWrongAndWhere) {
     expect_error("loop\nend", "file.amx:1:1: loop NAME COUNT");
 }
 
+TEST(ProgramText, OperandsStandBetweenCommasNoneLeftOut) {
+    expect_error("vaddps zmm1,, zmm2, zmm3", "file.amx:1:1: 4 operands; 3 expected");
+    expect_error("vaddps zmm1,, zmm2", "file.amx:1:13: an operand is missing");
+    expect_error("vaddps zmm1 zmm2 zmm3",
+                 "file.amx:1:1: 1 operand; 3 expected, with commas between them");
+    expect_error("kmovq k1, [0], 8", "file.amx:1:1: 3 operands; 2 expected");
+    expect_error("vmovups zmm1", "file.amx:1:1: 1 operand; 2 or 3 expected");
+}
+
+TEST(ProgramText, RegistersAreTheInstructions) {
+    expect_error("kmovq k2, [0]", "file.amx:1:7: 'k2': k1 must stand here");
+    expect_error("tilezero tmm0x3", "file.amx:1:10: 'tmm0x3' is no register: tmm0 to tmm7");
+    expect_error("vmovups zmm, [0]", "file.amx:1:9: 'zmm' is no register: zmm0 to zmm31");
+    expect_error("VMOVUPS zmm0, [0]",
+                 "file.amx:1:1: unknown instruction 'VMOVUPS'; did you mean "
+                 "'vmovups'?");
+}
+
+TEST(ProgramText, LengthsAreThoseAnInstructionMayHave) {
+    expect_error("vmovups zmm0, [0], 0", "file.amx:1:20: 0 is beyond 1..64");
+    expect_error("vpmovsdb [0], zmm0, 17", "file.amx:1:21: 17 is beyond 1..16");
+    expect_error("vbroadcastss zmm0, [0], 5", "file.amx:1:25: 5 is beyond 1..4");
+    EXPECT_NO_THROW(read_program("vpmovsdb [0], zmm0, 16\nvmovups zmm0, [0], 1\n", "t"));
+}
+
+TEST(ProgramText, AddressesAreSumsOfWholeTerms) {
+    expect_error("vmovups zmm0, []", "file.amx:1:16: a buffer, a number or NUMBER*LOOP must");
+    expect_error("vmovups zmm0, [64 + ]", "file.amx:1:20: a buffer, a number or NUMBER*LOOP");
+    expect_error("vmovups zmm0, [64 - - 8]", "file.amx:1:20: a buffer, a number or NUMBER*LOOP");
+    expect_error(
+        "loop row 2\nvmovups zmm0, [64*rov]\nend",
+        "file.amx:2:16: '64*rov': a product must be NUMBER*LOOP, of a loop around this line; "
+        "did you mean 'row'?");
+    expect_error(
+        "loop i 2\nvmovups zmm0, [i*64]\nend",
+        "file.amx:2:16: 'i*64': a product must be NUMBER*LOOP, of a loop around this line");
+    const std::string two = "buffer a 0 64\nbuffer b 64 64\n";
+    expect_error(two + "vmovups zmm0, [a + b]",
+                 "file.amx:3:20: 'b': an address has one buffer, which is added");
+    expect_error(two + "vmovups zmm0, [64 - a]",
+                 "file.amx:3:21: 'a': an address has one buffer, which is added");
+    expect_error(two + "table t 0 64\nvpexpandb zmm0, [t[a]]",
+                 "file.amx:4:20: 'a': numbers and loops make an index, no buffer");
+    EXPECT_NO_THROW(read_program("loop i 2\nvmovups zmm0, [-64*i + 64]\nend\n", "t"));
+}
+
+TEST(ProgramText, WhatIsReadOrWrittenLiesInTheBufferItNames) {
+    const std::string buffer = "buffer a 0x1000 128\n";
+    expect_error(
+        buffer + "vmovups zmm0, [a + 65]",
+        "file.amx:2:15: '[a + 65]' reaches from byte 65 to 129 of buffer a, which has 128");
+    expect_error(buffer + "vmovups zmm0, [a - 1]", "reaches from byte -1 to 63 of buffer a");
+    expect_error(buffer + "loop i 3\ntileloadd tmm0, [a + 64*i], 64\nend",
+                 "file.amx:3:17: '[a + 64*i]' reaches from byte 0 to 129 of buffer a");
+    EXPECT_NO_THROW(read_program(buffer + "vmovups zmm0, [a + 64]\nprefetcht0 [a + 4096]\n", "t"));
+}
+
+TEST(ProgramText, NamesCanBeToldFromNumbersAndFromEachOther) {
+    expect_error("buffer 7 0 64", "file.amx:1:8: '7' is no name");
+    expect_error("buffer a*b 0 64", "file.amx:1:8: 'a*b' is no name");
+    expect_error("buffer a 0 64\nbuffer a 64 64",
+                 "file.amx:2:8: 'a' is the name of a buffer already");
+    expect_error("shuffle a 0 2 64\ntable a 64 64",
+                 "file.amx:2:7: 'a' is the name of a table already");
+    expect_error("buffer a 0 64\nloop a 2\nend", "file.amx:2:6: 'a' is the name of a buffer");
+    expect_error("loop i 2\nloop i 2\nend\nend",
+                 "file.amx:2:6: 'i' is the name of a loop around this line already");
+    EXPECT_NO_THROW(read_program("loop i 2\nscalar\nend\nloop i 2\nscalar\nend\n", "t"));
+}
+
+TEST(ProgramText, WhatIsSaidOfTheWholeProgramStandsOutsideLoopsAndOnce) {
+    const std::string buffer = "buffer a 0 64\n";
+    expect_error("runs 0", "file.amx:1:6: 0 is beyond 1..1000");
+    expect_error("runs 2\nruns 3", "file.amx:2:1: line 1 says how many runs there are");
+    expect_error("loop i 2\nruns 3\nend", "file.amx:2:1: 'runs' stands in the loop of line 1");
+    expect_error(buffer + "loop i 2\ntouch a l2\nend",
+                 "file.amx:3:1: 'touch' stands in the loop of line 2");
+    expect_error(buffer + "touch a dram", "must be l1, l2 or l3; for DRAM write `flush`");
+    expect_error("buffer aa 0 64\nflush ab",
+                 "file.amx:2:7: 'ab' is no buffer above this line; did you mean 'aa'?");
+    expect_error("loop i 2\nend i", "file.amx:2:5: nothing may stand behind `end`");
+    expect_error("buffer a 0 0", "file.amx:1:12: 0 is beyond 1..");
+    expect_error("shuffle s 0 0 64", "file.amx:1:13: 0 is beyond 1..");
+    expect_error("shuffle s 0 2 63", "file.amx:1:15: 63 is beyond 64..");
+    expect_error("sca\blar", "file.amx:1:4: a control character, 0x08");
+}
+
 TEST(ProgramText, AddressesAndCountsThatLeaveTheirRangeAreRefused) {
     expect_error("vmovups zmm0, [64 - 65]", "file.amx:1:15: '[64 - 65]' leaves the addresses");
     expect_error("loop k 3\nvmovups zmm0, [64 - 64*k]\nend", "leaves the addresses");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <variant>
 
 #include "arch/base/config.hpp"
@@ -16,20 +17,36 @@ Text trim(Text text) {
     return first == Text::npos ? text.substr(text.size()) : text.substr(first, last - first + 1);
 }
 
+std::vector<Text> words(Text text) {
+    constexpr const char* kBlanks = " \t\r";
+    std::vector<Text> parts;
+    for (std::size_t start = text.find_first_not_of(kBlanks); start != Text::npos;) {
+        const std::size_t end = std::min(text.find_first_of(kBlanks, start), text.size());
+        parts.push_back(text.substr(start, end - start));
+        start = text.find_first_not_of(kBlanks, end);
+    }
+    return parts;
+}
+
 std::vector<Text> split(Text text, char at) {
     std::vector<Text> parts;
+    if (trim(text).empty()) {
+        return parts;
+    }
     for (std::size_t start = 0; start <= text.size();) {
         const std::size_t end = std::min(text.find(at, start), text.size());
-        if (const Text part = trim(text.substr(start, end - start)); !part.empty()) {
-            parts.push_back(part);
-        }
+        parts.push_back(trim(text.substr(start, end - start)));
         start = end + 1;
     }
     return parts;
 }
 
 std::string hint(Text wrong, const std::vector<std::string>& known) {
-    const std::string near = base::config::nearest_name(wrong, known);
+    std::string small{wrong};
+    std::transform(small.begin(), small.end(), small.begin(),
+                   [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    const bool same = small != wrong && std::find(known.begin(), known.end(), small) != known.end();
+    const std::string near = same ? small : base::config::nearest_name(wrong, known);
     return near.empty() ? "" : fmt::format("; did you mean '{}'?", near);
 }
 
@@ -43,16 +60,28 @@ void TextLine::fail(Text at, const std::string& what) const {
     throw base::config::ConfigError(fmt::format("{}:{}:{}: {}", file_, number_, column, what));
 }
 
-std::int64_t TextLine::integer(Text text, std::int64_t most) const {
+std::int64_t TextLine::integer(Text text, std::int64_t most, std::int64_t least) const {
     const auto parsed = base::config::parse_integer(text);
     if (const auto* problem = std::get_if<std::string>(&parsed)) {
         fail(text, *problem);
     }
     const std::int64_t value = std::get<std::int64_t>(parsed);
-    if (value < 0 || value > most) {
-        fail(text, fmt::format("{} is beyond 0..{}", value, most));
+    if (value < least || value > most) {
+        fail(text, fmt::format("{} is beyond {}..{}", value, least, most));
     }
     return value;
+}
+
+std::string TextLine::name(Text text) const {
+    const auto fits = [](unsigned char letter) {
+        return std::isalnum(letter) != 0 || letter == '_' || letter == '.';
+    };
+    if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) != 0 ||
+        !std::all_of(text.begin(), text.end(), fits)) {
+        fail(text,
+             fmt::format("'{}' is no name: letters, digits, '_' and '.', no digit in front", text));
+    }
+    return std::string{text};
 }
 
 }  // namespace tilesim::arch::amx::program

@@ -12,9 +12,11 @@ namespace tilesim::arch::amx::program {
 using Text = std::string_view;
 
 Text trim(Text text);
-// The parts of `text` between `at`s, trimmed, without empty ones.
+// The words of `text`: what stands between blanks and tabs.
+std::vector<Text> words(Text text);
+// The parts of `text` between `at`s, trimmed, be they empty; none of an empty text.
 std::vector<Text> split(Text text, char at);
-// "; did you mean 'X'?", where one of `known` is near.
+// "; did you mean 'X'?", where one of `known` is near, in small letters or capitals.
 std::string hint(Text wrong, const std::vector<std::string>& known);
 
 // The present line of a file. All texts given to it are views into what `code` returned.
@@ -33,8 +35,10 @@ class TextLine {
     // Throws ConfigError. `at`: the part of the line that is wrong; an empty view of nothing: the
     // whole line.
     [[noreturn]] void fail(Text at, const std::string& what) const;
-    // Decimal, or hexadecimal behind 0x; fails beyond 0..`most`.
-    std::int64_t integer(Text text, std::int64_t most) const;
+    // Decimal, or hexadecimal behind 0x; fails beyond `least`..`most`.
+    std::int64_t integer(Text text, std::int64_t most, std::int64_t least = 0) const;
+    // A name that can be told from a number and a sum; fails where `text` is none.
+    std::string name(Text text) const;
 
   private:
     std::string file_;

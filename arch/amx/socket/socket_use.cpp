@@ -201,7 +201,10 @@ class SocketUse {
         };
         using caches::CacheCounters;
         name_if(!counts(&CacheCounters::l1_hits), {"amx.caches.l1_latency"});
-        name_if(!counts(&CacheCounters::l2_hits), {"amx.caches.l2_latency"});
+        // A prefetch into the L2 waits for its answer, whatever that is.
+        name_if(!counts(&CacheCounters::l2_hits) && !has(Opcode::Prefetcht1) &&
+                    !has(Opcode::Prefetcht2),
+                {"amx.caches.l2_latency"});
         name_if(!counts(&CacheCounters::fills),
                 {"amx.caches.fill_width", "amx.caches.half_percent", "amx.caches.quarter_percent",
                  "amx.caches.half_backlog", "amx.caches.quarter_backlog", "amx.caches.read_percent",
@@ -214,8 +217,12 @@ class SocketUse {
         name_if(!some([](const core::Core& core) { return core.pages().misses(); }),
                 {"amx.pages.second_latency", "amx.pages.second.entries", "amx.pages.second.ways",
                  "amx.pages.second.random_percent"});
-        name_if(!some([](const core::Core& core) { return core.pages().walks(); }),
-                {"amx.pages.walk", "amx.pages.walk_loads"});
+        const bool walks = some([](const core::Core& core) { return core.pages().walks(); });
+        name_if(!walks, {"amx.pages.walk"});
+        // Their tables lie in the L2, where they take room from others.
+        const bool tight =
+            some([](const core::Core& core) { return core.caches().l2().tight() ? 1 : 0; });
+        name_if(!walks && !tight, {"amx.pages.walk_loads"});
     }
 
     void name_uncore() {

@@ -78,6 +78,20 @@ TEST(SocketUse, LevelsThatNobodyAskedAreNamed) {
     EXPECT_FALSE(names(far, "amx.uncore.port_width"));
     EXPECT_FALSE(names(far, "amx.uncore.to_memory"));
     EXPECT_TRUE(names(far, "amx.caches.l2_latency"));
+    // A prefetch into the L2 holds its fill buffer for as long, wherever the line is.
+    for (const char* prefetch : {"prefetcht1 [0x1000000]\n", "prefetcht2 [0x2000000]\n"}) {
+        EXPECT_FALSE(names(unused(prefetch), "amx.caches.l2_latency")) << prefetch;
+    }
+    EXPECT_TRUE(names(unused("prefetcht0 [0x2000000]\n"), "amx.caches.l2_latency"));
+}
+
+TEST(SocketUse, TablesOfPagesTakeRoomOfAnL2ThatIsShortOfIt) {
+    AmxConfig config = use_sample();
+    EXPECT_TRUE(names(unused("vmovups zmm0, [0x1000000]\n", config), "amx.pages.walk_loads"));
+    config.caches.l2 = {base::Bytes{2048}, 2};
+    const auto tight = unused("vmovups zmm0, [0x1000000]\n", config);
+    EXPECT_TRUE(names(tight, "amx.pages.walk"));
+    EXPECT_FALSE(names(tight, "amx.pages.walk_loads"));
 }
 
 TEST(SocketUse, TablesWithRoomAndQueuesThatNeverFilledAreNamed) {

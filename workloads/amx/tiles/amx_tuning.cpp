@@ -23,13 +23,22 @@ using arch::base::ceil_div;
 
 namespace {
 
-// Tiles of a product along each extent.
+// Tiles of a product along each extent, and the bytes of A and B that some core has to read: of a
+// convolution those of its filters.
 struct TileCounts {
     std::int64_t m = 0, k = 0, n = 0;
+    std::int64_t a_bytes = 0, b_bytes = 0;
 };
 
-// What the multiplier and the load ports need at least, the rows of A as they are, the work shared
-// out evenly.
+// From DRAM, each once. How much of sparse weights is there is not known before they are drawn.
+double bytes_from_dram(const AmxMapping& map, const TileCounts& tiles) {
+    const bool cold = map.data_in == AmxMapping::DataIn::Memory && map.runs == 1;
+    const bool sparse = map.b_layout == AmxMapping::BLayout::Sparse;
+    return cold ? static_cast<double>(tiles.a_bytes + (sparse ? 0 : tiles.b_bytes)) : 0;
+}
+
+// What the multiplier, the load ports and DRAM need at least, the rows of A as they are, the work
+// shared out evenly.
 GemmBounds amx_bounds(const Case& a_case, const GemmProblem& gemm, const AmxMapping& map,
                       const TileCounts& tiles) {
     using Order = AmxMapping::Order;
@@ -50,6 +59,9 @@ GemmBounds amx_bounds(const Case& a_case, const GemmProblem& gemm, const AmxMapp
     bounds.compute_ns = static_cast<double>(gemm.m * tiles.n * tiles.k) * repeat * cycle_ns;
     bounds.stream_ns = static_cast<double>(lines) * repeat * cycle_ns /
                        static_cast<double>(a_case.device.get<AmxConfig>().access.load_lines);
+    bounds.dram_bytes = bytes_from_dram(map, tiles);
+    bounds.memory_ns = bounds.dram_bytes / a_case.device.memory.peak_bytes_per_second() *
+                       arch::base::kNanosecondsPerSecond;
     return bounds;
 }
 
@@ -114,7 +126,8 @@ void add_amx_blocks(std::vector<Candidate>& list, const Dataflow& dataflow, cons
 
 TileCounts tiles_of(const GemmProblem& gemm) {
     return {ceil_div(gemm.m, kMaxRows), ceil_div(gemm.k, k_tile_of(gemm)),
-            ceil_div(gemm.n, kMaxRows)};
+            ceil_div(gemm.n, kMaxRows), arch::base::bytes_of(gemm.m * gemm.k, gemm.a),
+            arch::base::bytes_of(gemm.k * gemm.n, gemm.b)};
 }
 
 // The product that has all of a convolution's output positions and filter taps.
@@ -123,6 +136,14 @@ GemmProblem whole_gemm(const ConvolutionProblem& convolution) {
     gemm.m *= convolution.height;
     gemm.k = ceil_div(gemm.k, k_tile_of(gemm)) * k_tile_of(gemm) * convolution.kh * convolution.kw;
     return gemm;
+}
+
+TileCounts tiles_of(const ConvolutionProblem& convolution) {
+    TileCounts tiles = tiles_of(whole_gemm(convolution));
+    const GemmProblem tap = gemm_of(convolution);
+    tiles.a_bytes = 0;
+    tiles.b_bytes = arch::base::bytes_of(tap.k * convolution.kh * convolution.kw * tap.n, tap.b);
+    return tiles;
 }
 
 }  // namespace
@@ -163,7 +184,7 @@ std::vector<Candidate> convolution_candidates(const Dataflow& dataflow, const Ca
             map.threads = threads_of(convolution, map, cores);
         }
         const std::size_t before = list.size();
-        add_amx(list, dataflow, a_case, gemm, map, tiles_of(gemm));
+        add_amx(list, dataflow, a_case, gemm, map, tiles_of(convolution));
         if (list.size() > before && rows == Rows::Joined) {
             list.back().name += ", output rows joined";
         }

@@ -59,6 +59,19 @@ std::vector<std::string> parts_of(const std::string& text, const std::string& fi
     return parts;
 }
 
+// The first COUNT that no comment holds.
+std::size_t place_of_count(const std::string& text) {
+    std::size_t at = text.find(kCount);
+    while (at != std::string::npos) {
+        const std::size_t line = text.rfind('\n', at) + 1;  // of the first one: npos + 1
+        if (text.find('#', line) > at) {
+            break;
+        }
+        at = text.find(kCount, at + kCount.size());
+    }
+    return at;
+}
+
 std::int64_t barriers_of(const Program& program) {
     std::int64_t barriers = 0;
     std::int64_t times = 1;
@@ -80,10 +93,21 @@ std::int64_t barriers_of(const Program& program) {
 }  // namespace
 
 bool has_count(const std::string& text) {
-    return text.find(kCount) != std::string::npos;
+    return place_of_count(text) != std::string::npos;
 }
 
 namespace {
+
+// The line of a thread's last barrier, or of its first instruction.
+int line_of(const Program& program, bool barrier) {
+    int line = 0;
+    for (const Statement& statement : program.statements) {
+        const bool wanted = statement.kind == Statement::Kind::Instruction &&
+                            (!barrier || statement.instruction.opcode == Opcode::Barrier);
+        line = wanted && (barrier || line == 0) ? statement.line : line;
+    }
+    return line;
+}
 
 // Threads meet at barriers, but for those that come to none, and run as often.
 void check_together(const std::vector<Program>& programs, const std::string& file) {
@@ -92,15 +116,15 @@ void check_together(const std::vector<Program>& programs, const std::string& fil
         const std::int64_t barriers = barriers_of(programs[i]);
         if (barriers > 0 && expected > 0 && barriers != expected) {
             throw ConfigError(
-                fmt::format("{}: thread {} comes to {} barriers, threads before it to {}", file, i,
-                            barriers, expected));
+                fmt::format("{}:{}:1: thread {} comes to {} barriers, threads before it to {}",
+                            file, line_of(programs[i], true), i, barriers, expected));
         }
         expected = std::max(expected, barriers);
         if (programs[i].runs != programs[0].runs && !programs[i].statements.empty()) {
-            throw ConfigError(
-                fmt::format("{}: thread {} has runs {}, thread 0 has runs {}: all of a kernel's "
-                            "threads run as often",
-                            file, i, programs[i].runs, programs[0].runs));
+            throw ConfigError(fmt::format(
+                "{}:{}:1: thread {} has runs {}, thread 0 has runs {}: all of a kernel's "
+                "threads run as often",
+                file, line_of(programs[i], false), i, programs[i].runs, programs[0].runs));
         }
     }
 }
@@ -112,7 +136,7 @@ std::vector<Program> read_kernel(const std::string& text, const std::string& fil
     std::vector<Program> programs;
     std::string errors;
     for (std::string part : parts_of(text, file)) {
-        if (const std::size_t at = part.find(kCount); at != std::string::npos) {
+        if (const std::size_t at = place_of_count(part); at != std::string::npos) {
             part.replace(at, kCount.size(), std::to_string(count));
         }
         try {

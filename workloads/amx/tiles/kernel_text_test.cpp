@@ -30,6 +30,13 @@ TEST(KernelText, IsOneProgramOrOneAThread) {
     EXPECT_TRUE(programs[2].statements.empty());
 }
 
+TEST(KernelText, CommentsMaySayCount) {
+    const std::string text = "# COUNT passes\nscalar # COUNT\nloop i COUNT\nscalar\nend\n";
+    EXPECT_TRUE(has_count(text));
+    EXPECT_EQ(read_kernel(text, "x.amx", 7)[0].statements[1].count, 7);
+    EXPECT_FALSE(has_count("# COUNT passes\nscalar\n"));
+}
+
 TEST(KernelText, KeepsLineNumbersOfThreads) {
     EXPECT_THAT(message_of("# thread 0\nscalar\n# thread 1\nscaler\n"),
                 testing::StartsWith("x.amx:4:1: unknown instruction 'scaler'"));
@@ -37,7 +44,8 @@ TEST(KernelText, KeepsLineNumbersOfThreads) {
 
 TEST(KernelText, RefusesThreadsThatWouldWaitForever) {
     EXPECT_THAT(message_of("# thread 0\nbarrier\n# thread 1\nloop i COUNT\nbarrier\nend\n"),
-                testing::HasSubstr("thread 1 comes to 2 barriers, threads before it to 1"));
+                testing::StartsWith("x.amx:5:1: thread 1 comes to 2 barriers, threads before it to "
+                                    "1"));
 }
 
 TEST(KernelText, ThreadsAreNumberedInOrder) {
@@ -58,7 +66,7 @@ TEST(KernelText, ErrorsOfAllThreadsAreReportedAtOnce) {
 
 TEST(KernelText, ThreadsRunAsOften) {
     EXPECT_THAT(message_of("# thread 0\nruns 3\nscalar\n# thread 1\nruns 2\nscalar\n"),
-                testing::HasSubstr("thread 1 has runs 2, thread 0 has runs 3"));
+                testing::StartsWith("x.amx:6:1: thread 1 has runs 2, thread 0 has runs 3"));
     EXPECT_EQ(message_of("# thread 0\nruns 3\nscalar\n# thread 1\n"), "");
 }
 
