@@ -39,9 +39,8 @@ inline constexpr base::stats::StateTable<CoreState> kCoreStates{{
     {CoreState::LoadL3, "load_l3", "a TDP waits for a tile from the L3, or all for a line"},
     {CoreState::LoadMemory, "load_memory", "a TDP waits for a tile from DRAM, or all for a line"},
     {CoreState::FillBuffers, "fill_buffers",
-     "a TDP waits for a tile, or all for a line, and others for the fill buffers that misses of "
-     "the "
-     "L2 take"},
+     "a TDP waits for a tile, or all for a line, and others for the fill buffers that misses "
+     "of the L2 take"},
     {CoreState::StoreConflict, "store_conflict",
      "a TDP waits for a tile, or all for a line, still in the store buffer"},
     {CoreState::Accumulator, "accumulator", "a TDP waits for C"},
