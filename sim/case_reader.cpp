@@ -186,7 +186,7 @@ void check_case(Node& root, const workloads::Case& a_case, Advice advice) {
     std::vector<workloads::Refusal> refusals = dataflow->refusals(a_case);
     if (advice == Advice::NearestMapping && !a_case.mapping.empty() &&
         asks_for_another_mapping(refusals)) {
-        const std::string nearest = nearest_mapping(a_case);
+        const std::string nearest = nearest_mapping(*dataflow, a_case);
         refusals.back().reason += nearest.empty() ? "" : "; the nearest that can be: " + nearest;
     }
     for (const workloads::Refusal& refusal : refusals) {

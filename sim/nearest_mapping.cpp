@@ -17,7 +17,6 @@
 
 #include "arch/base/config.hpp"
 #include "sim/case_reader.hpp"
-#include "workloads/catalogue/catalogue.hpp"
 
 namespace tilesim::sim {
 
@@ -28,7 +27,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr int kMostTried = 600;       // choices of one kind
+constexpr int kMostTried = 600;        // choices of one kind
 constexpr int kMostReasons = 3;        // one behind the other
 constexpr std::size_t kMostSteps = 2;  // towards what has another reason
 constexpr double kOfAKey = 0.3;        // what changing one more costs, in octaves
@@ -78,11 +77,13 @@ std::string kind_of(std::string_view reason) {
 
 class Search {
   public:
-    explicit Search(const Case& refused)
+    Search(const workloads::Dataflow& dataflow, const Case& refused)
         : case_(refused),
-          dataflow_(refused.mapping.dataflow()),
-          keys_(dataflow_.describe(refused.mapping)) {
-        for (const auto& [key, value] : keys_.at(std::string{dataflow_.name()}).items()) {
+          dataflow_(dataflow),
+          name_(refused.mapping.dataflow().name()),
+          keys_(refused.mapping.dataflow().describe(refused.mapping)) {
+        const Json own = keys_.value(name_, Json::object());
+        for (const auto& [key, value] : own.items()) {
             if (value.is_number_integer()) {
                 const auto given = value.get<std::int64_t>();
                 numbers_.push_back({key, given, given});
@@ -104,7 +105,7 @@ class Search {
     std::optional<std::string> reasons(const std::vector<std::int64_t>& values) const {
         Json keys = keys_;
         for (std::size_t i = 0; i < numbers_.size(); ++i) {
-            keys[std::string{dataflow_.name()}][numbers_[i].key] = values[i];
+            keys[name_][numbers_[i].key] = values[i];
         }
         try {
             Document document = Document::parse(Json{{"mapping", keys}}.dump(), "");
@@ -263,14 +264,15 @@ class Search {
 
     const Case& case_;
     const workloads::Dataflow& dataflow_;
-    Json keys_;
+    const std::string name_;  // of what the mapping is of
+    const Json keys_;
     std::vector<Number> numbers_;
 };
 
 }  // namespace
 
-std::string nearest_mapping(const Case& refused) {
-    return Search(refused).run();
+std::string nearest_mapping(const workloads::Dataflow& dataflow, const Case& refused) {
+    return Search(dataflow, refused).run();
 }
 
 }  // namespace tilesim::sim

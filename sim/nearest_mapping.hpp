@@ -10,6 +10,7 @@ namespace tilesim::sim {
 // The numbers of a refused mapping changed as little as makes it one that can be, "m_ct: 32, k_mt:
 // 64"; empty where a search of some thousand others finds none. Takes up to a few tenths of a
 // second.
-std::string nearest_mapping(const workloads::Case& refused);
+// `dataflow`: which refuses it; the mapping may be that of a part of it.
+std::string nearest_mapping(const workloads::Dataflow& dataflow, const workloads::Case& refused);
 
 }  // namespace tilesim::sim
