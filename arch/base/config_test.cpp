@@ -311,6 +311,7 @@ TEST(NearestName, IsByLettersThenByTheirCase) {
     EXPECT_EQ(nearest_name("k", {"M", "K", "N"}), "K");
     EXPECT_EQ(nearest_name("d", {"M", "K", "N"}), "");
     EXPECT_EQ(nearest_name("int7", {"Int7", "int8"}), "Int7");
+    EXPECT_EQ(nearest_name("VMOVUPS", {"vmovupd", "vmovups"}), "vmovups");
     EXPECT_EQ(nearest_name("xy", {"ab", "xb"}), "xb");
     EXPECT_EQ(nearest_name("chanels", {"channel", "channels"}), "channels");
     EXPECT_EQ(nearest_name("abcdefghi", {"abcdefxyz"}), "abcdefxyz");

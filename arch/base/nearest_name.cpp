@@ -7,11 +7,12 @@ namespace tilesim::arch::base::config {
 
 namespace {
 
-constexpr std::size_t kChange = 2;
+constexpr std::size_t kOtherCase = 1;
+constexpr std::size_t kChange = 16;  // a whole word in capitals is nearer than another word
 
 std::size_t cost_of(char a, char b) {
     const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
-    return a == b ? 0 : lower(a) == lower(b) ? kChange / 2 : kChange;
+    return a == b ? 0 : lower(a) == lower(b) ? kOtherCase : kChange;
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {

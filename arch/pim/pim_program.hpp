@@ -81,6 +81,11 @@ struct PimCommand {
     }
 };
 
+// It gives units inputs; what sums begin with goes the same way and is none.
+inline bool broadcasts_inputs(const PimCommand& command) {
+    return command.op == PimOp::WriteInputs && command.purpose == PimCommand::Purpose::None;
+}
+
 struct PimProgram {
     std::int64_t words_per_row = 0;
     std::vector<PimCommand> commands;

@@ -8,22 +8,6 @@
 
 namespace tilesim::arch::amx::program {
 
-namespace {
-
-// The names of all but who is called `wrong` already.
-template <class Named>
-std::vector<std::string> names_of(const std::vector<Named>& all, Text wrong) {
-    std::vector<std::string> names;
-    for (const Named& each : all) {
-        if (each.name != wrong) {
-            names.push_back(each.name);
-        }
-    }
-    return names;
-}
-
-}  // namespace
-
 AddressText::Place AddressText::read(Text text) const {
     if (!text.starts_with('[') || !text.ends_with(']')) {
         line_.fail(text, fmt::format("'{}': an address in brackets must stand here", text));

@@ -29,11 +29,11 @@ class AddressText {
     AddressText(const TextLine& line, const Program& program, const std::vector<OpenLoop>& loops)
         : line_(line), program_(program), loops_(loops) {}
 
-    // Fails as the line does.
     struct Place {
         Address address{};
         const Buffer* buffer = nullptr;  // that it names
     };
+    // Fails as the line does.
     Place read(Text text) const;
     // Least and most that the loops make of an address, within +-kMostAddress a term.
     std::pair<std::int64_t, std::int64_t> reach(const Address& address) const;

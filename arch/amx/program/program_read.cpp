@@ -206,12 +206,8 @@ class Reader {
         const auto buffer = std::find_if(program_.buffers.begin(), program_.buffers.end(),
                                          [&](const Buffer& each) { return each.name == parts[0]; });
         if (buffer == program_.buffers.end()) {
-            std::vector<std::string> known;
-            for (const Buffer& each : program_.buffers) {
-                known.push_back(each.name);
-            }
             line_.fail(parts[0], fmt::format("'{}' is no buffer above this line{}", parts[0],
-                                             hint(parts[0], known)));
+                                             hint(parts[0], names_of(program_.buffers, parts[0]))));
         }
         Preparation each;
         each.buffer = static_cast<std::size_t>(buffer - program_.buffers.begin());

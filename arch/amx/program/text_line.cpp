@@ -42,11 +42,7 @@ std::vector<Text> split(Text text, char at) {
 }
 
 std::string hint(Text wrong, const std::vector<std::string>& known) {
-    std::string small{wrong};
-    std::transform(small.begin(), small.end(), small.begin(),
-                   [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-    const bool same = small != wrong && std::find(known.begin(), known.end(), small) != known.end();
-    const std::string near = same ? small : base::config::nearest_name(wrong, known);
+    const std::string near = base::config::nearest_name(wrong, known);
     return near.empty() ? "" : fmt::format("; did you mean '{}'?", near);
 }
 

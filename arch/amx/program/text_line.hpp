@@ -19,6 +19,18 @@ std::vector<Text> split(Text text, char at);
 // "; did you mean 'X'?", where one of `known` is near, in small letters or capitals.
 std::string hint(Text wrong, const std::vector<std::string>& known);
 
+// What they are called, for a hint to who is none of them: but for who has that very name.
+template <class Named>
+std::vector<std::string> names_of(const std::vector<Named>& all, Text wrong) {
+    std::vector<std::string> names;
+    for (const Named& each : all) {
+        if (each.name != wrong) {
+            names.push_back(each.name);
+        }
+    }
+    return names;
+}
+
 // The present line of a file. All texts given to it are views into what `code` returned.
 class TextLine {
   public:

@@ -115,13 +115,18 @@ TEST(DmaChannel, ARepeatedTaskRunsItsChainAgainWithoutANewStart) {
     EXPECT_TRUE(bench.channel.idle());
 }
 
-// No word passes in them, as if the stream had none.
-TEST(DmaChannel, TheCyclesBetweenDescriptorsAreAWaitForTheStream) {
-    SendingChannel bench;
+// Two descriptors, one after the other.
+void send_two(SendingChannel& bench) {
     bench.write(0, 1);
     bench.write(1);
     bench.push_at(0_cyc, {});
     bench.run();
+}
+
+// No word passes in them, as if the stream had none.
+TEST(DmaChannel, TheCyclesBetweenDescriptorsAreAWaitForTheStream) {
+    SendingChannel bench;
+    send_two(bench);
     EXPECT_EQ(bench.spent(ChannelState::Streaming), (kMoved * 2).count());
     EXPECT_EQ(bench.spent(ChannelState::WaitingForStream), kBubble.count());
 }
@@ -183,10 +188,7 @@ TEST(DmaChannel, AReceiverIsNotReadyForTheBubbleAtEveryDescriptorBoundary) {
 // its descriptors, while the shim's receiver has one descriptor for all of them.
 TEST(DmaChannel, ASenderPausesForTheBubbleAtEveryDescriptorBoundary) {
     SendingChannel bench;
-    bench.write(0, 1);
-    bench.write(1);
-    bench.push_at(0_cyc, {});
-    bench.run();
+    send_two(bench);
     EXPECT_THAT(bench.mover->begun, ElementsAre(kTaskStart, kTaskStart + kMoved + kBubble));
 }
 

@@ -19,8 +19,6 @@ using arch::base::kBitsPerByte;
 
 namespace {
 
-constexpr std::int64_t kFewestBits = 4;  // of an element
-
 std::int64_t needed_memory(const ElementwiseProblem& problem, const ElementwiseMapping& map,
                            const CoreConfig& core) {
     const auto buffers = core_buffers(problem, map);
@@ -90,14 +88,14 @@ std::vector<std::string> problems_of(const ElementwiseProblem& whole, const Elem
                                        : "fewer rows_per_call, or rows of fewer elements";
     for (const std::int64_t of_row : std::set{row.a, row.b, row.c}) {
         const std::int64_t bytes = map.rows_per_call * of_row;
-        problems.require(
-            bytes % kWordBytes == 0,
-            "an operand of a call is {} B, no whole words of {} B; use a multiple of "
-            "{}",
-            bytes, kWordBytes,
-            map.elements_per_call > 0
-                ? fmt::format("{} elements_per_call", kWordBytes * kBitsPerByte / kFewestBits)
-                : fmt::format("{} rows_per_call", rows_of_whole_words(of_row)));
+        problems.require(bytes % kWordBytes == 0,
+                         "an operand of a call is {} B, no whole words of {} B; use a multiple of "
+                         "{}",
+                         bytes, kWordBytes,
+                         map.elements_per_call > 0
+                             ? fmt::format("{} elements_per_call",
+                                           kWordBytes * kBitsPerByte / bits_of(DataType::Int4))
+                             : fmt::format("{} rows_per_call", rows_of_whole_words(of_row)));
         const std::int64_t most = longest_transfer(config.core_dma);
         problems.require(bytes / kWordBytes <= most,
                          "a core's descriptor moves {} words, at most {}; use {}",

@@ -1,5 +1,7 @@
 #include "workloads/pim/gemv/balanced_gemv_data.hpp"
 
+#include <utility>
+
 namespace tilesim::workloads::pim::gemv {
 
 using arch::base::ceil_div;
@@ -130,19 +132,16 @@ void BalancedGemv::on_pim_command(std::size_t channel, const PimCommand& command
         }
         return;
     }
-    for (std::int64_t bank = 0; bank < banks_.banks_per_channel(); ++bank) {
-        if (!command.banks.holds(bank)) {
-            continue;
-        }
+    banks_.for_each_bank(at, command.banks, [&](const BankPlace& place) {
         if (command.op == PimOp::Mac) {
-            multiply({at, bank}, command);
+            multiply(place, command);
         } else if (command.purpose == PimCommand::Purpose::Scale) {
-            apply_scales({at, bank}, command);
+            apply_scales(place, command);
         }
         for (const std::int64_t block : blocks_leaving(command)) {
-            spill({at, bank}, block);
+            spill(place, block);
         }
-    }
+    });
 }
 
 void BalancedGemv::multiply(const BankPlace& place, const PimCommand& command) {
@@ -192,22 +191,11 @@ void BalancedGemv::apply_scales(const BankPlace& place, const PimCommand& comman
     }
 }
 
-// Halves the lanes until one is left for each of the m outputs.
-BalancedGemv::Lanes BalancedGemv::folded(Lanes lanes) const {
-    const auto outputs = static_cast<std::size_t>(placement_.m);
-    while (lanes.size() > outputs) {
-        const std::size_t half = lanes.size() / 2;
-        for (std::size_t i = 0; i < half; ++i) {
-            lanes[i] = operands_.add(lanes[i], lanes[i + half]);
-        }
-        lanes.resize(half);
-    }
-    return lanes;
-}
-
 void BalancedGemv::spill(const BankPlace& place, std::int64_t block) {
     RowBlock& done = row_block(place, block);
-    const Lanes outputs = folded(gemv_.scale_block > 0 ? done.scaled : done.sums[0]);
+    // One lane is left for each of the m outputs.
+    const Lanes outputs = operands_.halved(gemv_.scale_block > 0 ? done.scaled : done.sums[0],
+                                           static_cast<std::size_t>(placement_.m));
     std::vector<std::byte> bytes(
         static_cast<std::size_t>(placement_.output_registers * banks_.word_bytes()));
     for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -238,14 +226,7 @@ double BalancedGemv::reference(std::int64_t row, std::int64_t first_column) cons
             total[lane] = operands_.add(total[lane], factor * sums[lane]);
         }
     }
-    while (total.size() > 1) {
-        const std::size_t half = total.size() / 2;
-        for (std::size_t i = 0; i < half; ++i) {
-            total[i] = operands_.add(total[i], total[i + half]);
-        }
-        total.resize(half);
-    }
-    return operands_.stored(total[0]);
+    return operands_.stored(operands_.halved(std::move(total), 1).front());
 }
 
 ProductCheck BalancedGemv::check() const {

@@ -44,7 +44,6 @@ class BalancedGemv final : public FunctionalGemv {
     std::vector<std::int64_t> blocks_leaving(const arch::pim::PimCommand& command) const;
     std::pair<std::int64_t, std::int64_t> place_of_factor(std::int64_t factor) const;
     std::vector<std::int64_t> blocks_ended(std::int64_t from) const;
-    Lanes folded(Lanes lanes) const;
     double reference(std::int64_t row, std::int64_t first_column) const;
     RowBlock& row_block(const BankPlace& place, std::int64_t index);
 

@@ -65,11 +65,8 @@ std::int64_t ColumnMajorGemv::first_row_of(const BankPlace& place, std::int64_t 
 }
 
 void ColumnMajorGemv::on_pim_command(std::size_t channel, const PimCommand& command) {
-    for (std::int64_t bank = 0; bank < banks_.banks_per_channel(); ++bank) {
-        if (!command.banks.holds(bank)) {
-            continue;
-        }
-        const BankPlace place{static_cast<std::int64_t>(channel), bank};
+    const auto at = static_cast<std::int64_t>(channel);
+    banks_.for_each_bank(at, command.banks, [&](const BankPlace& place) {
         if (command.op == PimOp::WriteBankInputs) {
             Unit& unit = units_[static_cast<std::size_t>(index_of(place))];
             unit.inputs.clear();
@@ -85,7 +82,7 @@ void ColumnMajorGemv::on_pim_command(std::size_t channel, const PimCommand& comm
         } else if (command.op == PimOp::Spill) {
             spill(place, command);
         }
-    }
+    });
 }
 
 void ColumnMajorGemv::multiply(const BankPlace& place, const PimCommand& command) {

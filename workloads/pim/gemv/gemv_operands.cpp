@@ -121,6 +121,17 @@ double GemvOperands::add(double a, double b) const {
                      : wrapped(a + b, bits_of(gemv_.accumulate));
 }
 
+std::vector<double> GemvOperands::halved(std::vector<double> values, std::size_t left) const {
+    while (values.size() > left) {
+        const std::size_t half = values.size() / 2;
+        for (std::size_t i = 0; i < half; ++i) {
+            values[i] = add(values[i], values[i + half]);
+        }
+        values.resize(half);
+    }
+    return values;
+}
+
 double GemvOperands::stored(double value) const {
     switch (gemv_.accumulate) {
         case DataType::Bf16:

@@ -9,6 +9,7 @@
 
 #include "arch/memory/device/memory_config.hpp"
 #include "arch/memory/port/backing_store.hpp"
+#include "arch/pim/bank_set.hpp"
 #include "arch/pim/pim_config.hpp"
 #include "workloads/gemv.hpp"
 #include "workloads/product_check.hpp"
@@ -25,6 +26,8 @@ class GemvOperands {
     double weight_scale(std::int64_t row, std::int64_t block) const;
     double input_scale(std::int64_t block) const;
     double add(double a, double b) const;
+    // Adds each half of the values to the other until so many are left.
+    std::vector<double> halved(std::vector<double> values, std::size_t left) const;
     // As the accumulator's type keeps it in memory.
     double stored(double value) const;
     // How sums are made, for reports.
@@ -62,13 +65,20 @@ class BankWords {
     std::vector<std::byte> read(const BankPlace& place, std::int64_t word,
                                 std::int64_t words) const;
     void write(const BankPlace& place, std::int64_t word, const std::vector<std::byte>& bytes);
+    // Calls action(place) for the banks of a channel that a command goes to.
+    template <class Action>
+    void for_each_bank(std::int64_t channel, arch::pim::BankSet banks, Action action) const {
+        for (std::int64_t bank = 0; bank < banks_per_channel_; ++bank) {
+            if (banks.holds(bank)) {
+                action(BankPlace{channel, bank});
+            }
+        }
+    }
     // Calls action(place) for every bank.
     template <class Action>
     void for_each_bank(Action action) const {
         for (std::int64_t channel = 0; channel < channels_; ++channel) {
-            for (std::int64_t bank = 0; bank < banks_per_channel_; ++bank) {
-                action(BankPlace{channel, bank});
-            }
+            for_each_bank(channel, {}, action);
         }
     }
 

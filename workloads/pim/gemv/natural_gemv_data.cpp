@@ -13,15 +13,6 @@ namespace tilesim::workloads::pim::gemv {
 using arch::pim::PimCommand;
 using arch::pim::PimOp;
 
-namespace {
-
-// The bias, which is zero here, goes the way of inputs and is none.
-bool writes_inputs(const PimCommand& command) {
-    return command.op == PimOp::WriteInputs && command.purpose == PimCommand::Purpose::None;
-}
-
-}  // namespace
-
 NaturalGemv::NaturalGemv(const GemvProblem& gemv, const arch::pim::PimProgram& program,
                          std::int64_t banks_of_sum,
                          const arch::memory::device::MemoryConfig& memory,
@@ -35,16 +26,16 @@ NaturalGemv::NaturalGemv(const GemvProblem& gemv, const arch::pim::PimProgram& p
       registers_of_sum_(tree_ ? 1 : registers_for(lanes_, gemv.accumulate, pim)) {
     const std::int64_t registers_of_word = registers_for(lanes_, gemv.input, pim);
     for (const PimCommand& command : program.commands) {
-        if (writes_inputs(command)) {
+        if (broadcasts_inputs(command)) {
             words_of_inputs_[command.k] = command.count / registers_of_word;
         }
     }
     for (const PimCommand& command : program.commands) {
-        banks_.for_each_bank([&](const BankPlace& place) {
-            if (command.op == PimOp::Mac && command.banks.holds(place.bank)) {
-                write_weights(place, command);
-            }
-        });
+        for (std::int64_t channel = 0; command.op == PimOp::Mac && channel < banks_.channels();
+             ++channel) {
+            banks_.for_each_bank(channel, command.banks,
+                                 [&](const BankPlace& place) { write_weights(place, command); });
+        }
     }
 }
 
@@ -74,7 +65,7 @@ void NaturalGemv::write_weights(const BankPlace& place, const PimCommand& mac) {
 
 void NaturalGemv::on_pim_command(std::size_t channel, const PimCommand& command) {
     const auto at = static_cast<std::int64_t>(channel);
-    if (writes_inputs(command)) {
+    if (broadcasts_inputs(command)) {
         Inputs& inputs = inputs_[at];
         inputs = {command.k,
                   Lanes(static_cast<std::size_t>(words_of_inputs_.at(command.k) * lanes_))};
@@ -83,16 +74,13 @@ void NaturalGemv::on_pim_command(std::size_t channel, const PimCommand& command)
         }
         return;
     }
-    for (std::int64_t bank = 0; bank < banks_.banks_per_channel(); ++bank) {
-        if (!command.banks.holds(bank)) {
-            continue;
-        }
+    banks_.for_each_bank(at, command.banks, [&](const BankPlace& place) {
         if (command.op == PimOp::Mac) {
-            multiply({at, bank}, command);
+            multiply(place, command);
         } else if (command.op == PimOp::Spill || command.op == PimOp::ReadResults) {
-            give({at, bank}, command);
+            give(place, command);
         }
-    }
+    });
 }
 
 void NaturalGemv::multiply(const BankPlace& place, const PimCommand& mac) {
@@ -110,12 +98,8 @@ void NaturalGemv::multiply(const BankPlace& place, const PimCommand& mac) {
 }
 
 void NaturalGemv::add_products(Lanes products, Lanes& sums) const {
-    while (tree_ && products.size() > 1) {
-        const std::size_t half = products.size() / 2;
-        for (std::size_t i = 0; i < half; ++i) {
-            products[i] = operands_.add(products[i], products[i + half]);
-        }
-        products.resize(half);
+    if (tree_) {
+        products = operands_.halved(std::move(products), 1);
     }
     sums.resize(products.size());
     for (std::size_t i = 0; i < sums.size(); ++i) {

@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "arch/base/config.hpp"
-#include "arch/memory/controller/memory_config_reader.hpp"
 #include "workloads/pim/gemv/natural_lowering.hpp"
+#include "workloads/pim/gemv/pim_gemv_testing.hpp"
 
 namespace tilesim::workloads::pim::gemv {
 namespace {
@@ -16,13 +16,6 @@ using arch::base::DataType;
 using arch::pim::PimCommand;
 using arch::pim::PimConfig;
 using arch::pim::PimOp;
-
-// Eight channels of 16 banks.
-arch::memory::device::MemoryConfig lpddr() {
-    auto document =
-        arch::base::config::Document::load(TILESIM_SOURCE_DIR "/configs/devices/lpddr5x_7500.yaml");
-    return arch::memory::controller::read_memory_config(document.root().child("memory", ""));
-}
 
 PimConfig of_aim() {
     PimConfig config;

@@ -4,8 +4,8 @@
 
 #include "arch/base/clock.hpp"
 #include "arch/base/config.hpp"
-#include "arch/memory/controller/memory_config_reader.hpp"
 #include "workloads/pim/gemv/natural_lowering.hpp"
+#include "workloads/pim/gemv/pim_gemv_testing.hpp"
 #include "workloads/pim/gemv/pim_placement.hpp"
 
 namespace tilesim::workloads::pim::gemv {
@@ -15,13 +15,6 @@ using arch::base::DataType;
 using arch::pim::PimCommand;
 using arch::pim::PimConfig;
 using arch::pim::PimOp;
-
-// 128 banks; a word of 256 bits is 32 lanes of int8.
-arch::memory::device::MemoryConfig lpddr() {
-    auto document =
-        arch::base::config::Document::load(TILESIM_SOURCE_DIR "/configs/devices/lpddr5x_7500.yaml");
-    return arch::memory::controller::read_memory_config(document.root().child("memory", ""));
-}
 
 std::vector<PimCommand> commands(const GemvProblem& gemv, const PimConfig& config,
                                  const PimMapping& mapping = {}) {

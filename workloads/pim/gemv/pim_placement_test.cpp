@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "arch/base/event_queue.hpp"
-#include "arch/memory/controller/memory_config_reader.hpp"
 #include "arch/memory/controller/memory_system.hpp"
 #include "arch/memory/traffic/stream_driver.hpp"
 #include "workloads/pim/gemv/gemv_data.hpp"
+#include "workloads/pim/gemv/pim_gemv_testing.hpp"
 #include "workloads/pim/gemv/pim_run.hpp"
 
 namespace tilesim::workloads::pim::gemv {
@@ -16,17 +16,6 @@ namespace {
 namespace pim = arch::pim;
 namespace memory = arch::memory;
 using arch::base::DataType;
-
-// Eight channels of sixteen banks with rows of 2 KiB.
-arch::memory::device::MemoryConfig lpddr(std::int64_t bank_groups = 4) {
-    auto document = arch::base::config::Document::load(std::string{TILESIM_SOURCE_DIR} +
-                                                       "/configs/devices/lpddr5x_7500.yaml");
-    arch::memory::device::MemoryConfig config =
-        arch::memory::controller::read_memory_config(document.root().child("memory", ""));
-    config.bank_groups = bank_groups;
-    config.refresh = false;
-    return config;
-}
 
 std::string placed(std::int64_t m, std::int64_t k, std::int64_t bank_groups = 4,
                    std::int64_t split = 1, DataType weights = DataType::Int8) {

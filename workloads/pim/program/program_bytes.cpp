@@ -6,7 +6,6 @@
 
 namespace tilesim::workloads::pim::program {
 
-using arch::pim::BankSet;
 using arch::pim::PimCommand;
 using arch::pim::PimOp;
 
@@ -41,18 +40,9 @@ double ProgramBytes::input(std::int64_t element) const {
     return operands_.input(element);
 }
 
-bool ProgramBytes::drives(const PimCommand& command, std::int64_t bank) const {
-    const std::int64_t which = command.banks.which;
-    return which == BankSet::kAll || which == bank || (which == BankSet::kEven && bank % 2 == 0) ||
-           (which == BankSet::kOdd && bank % 2 == 1);
-}
-
 void ProgramBytes::on_pim_command(std::size_t at, const PimCommand& command) {
     const auto channel = static_cast<std::int64_t>(at);
-    if (command.op == PimOp::WriteInputs && command.purpose == PimCommand::Purpose::Load) {
-        return;  // zeros
-    }
-    if (command.op == PimOp::WriteInputs) {
+    if (broadcasts_inputs(command)) {
         auto& registers = inputs_[channel];
         registers.clear();
         const std::int64_t bits = lanes_ * arch::base::bits_of(workload_.weights);
@@ -63,7 +53,7 @@ void ProgramBytes::on_pim_command(std::size_t at, const PimCommand& command) {
         return;
     }
     for (std::int64_t bank = 0; bank < banks_; ++bank) {
-        if (!drives(command, bank)) {
+        if (!command.banks.holds(bank)) {
             continue;
         }
         if (command.op == PimOp::Mac) {

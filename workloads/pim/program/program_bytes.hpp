@@ -43,7 +43,6 @@ class ProgramBytes final : public arch::pim::PimListener {
     double input(std::int64_t element) const;
     Lanes direct(std::int64_t channel, std::int64_t bank, const Block& block) const;
     void multiply(std::int64_t channel, std::int64_t bank, const arch::pim::PimCommand& command);
-    bool drives(const arch::pim::PimCommand& command, std::int64_t bank) const;
 
     ProgramWorkload workload_;
     gemv::GemvOperands operands_;
