@@ -306,7 +306,8 @@ TEST(Config, WhereThereIsNoKeyThatIsSaid) {
     }
 }
 
-// A letter's case is half a change; what has no letter in common is not near.
+// A letter's case is less than another letter, or a word's; what has no letter in common is not
+// near.
 TEST(NearestName, IsByLettersThenByTheirCase) {
     EXPECT_EQ(nearest_name("k", {"M", "K", "N"}), "K");
     EXPECT_EQ(nearest_name("d", {"M", "K", "N"}), "");

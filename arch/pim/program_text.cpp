@@ -220,7 +220,7 @@ void Reader::where(PimCommand& command, ProgramLine& line) {
 void Reader::time(PimCommand& command, ProgramLine& line) {
     const std::size_t at = 1;
     std::string text = line.empty() ? "" : line.take();
-    text += line.empty() ? "" : " " + line.take();
+    text += line.empty() ? "" : fmt::format(" {}", line.take());
     const base::Clock clock{target_.memory.clock};
     const std::size_t space = text.find(' ');
     const auto parsed = base::config::parse_integer(text.substr(0, space));
