@@ -22,12 +22,27 @@ BlockWriter::BlockWriter(arch::amx::program::Program& program, LoopWriter& loops
       post_(program, problem.post) {}
 
 void BlockWriter::begin() {
-    most_ = program_.add_config(registers_.shapes());
-    emit(Opcode::Ldtilecfg, most_);
+    load_configuration();
     post_.constants();
     if (problem_.constants) {
         problem_.constants(program_);
     }
+}
+
+void BlockWriter::configure(std::int64_t rows, std::int64_t columns) {
+    if (registers_.use(rows, columns)) {
+        load_configuration();
+    }
+}
+
+void BlockWriter::configure_most() {
+    if (registers_.use_most()) {
+        load_configuration();
+    }
+}
+
+void BlockWriter::load_configuration() {
+    emit(Opcode::Ldtilecfg, program_.add_config(registers_.shapes()));
 }
 
 void BlockWriter::emit(Opcode opcode, std::int64_t immediate) {
@@ -216,10 +231,6 @@ void BlockWriter::store_c(const AccumulatorBlock& block, std::int64_t m, std::in
 }
 
 void BlockWriter::write(const AccumulatorBlock& block) {
-    const bool smaller = registers_.use(block.rows, block.columns);
-    if (smaller) {
-        emit(Opcode::Ldtilecfg, program_.add_config(registers_.shapes(block.rows, block.columns)));
-    }
     products_left_ = products(block);
     const bool interleaves_stores =
         map_.order == AmxMapping::Order::Interleaved && problem_.taps.empty() && block.k_tiles > 0;
@@ -229,9 +240,6 @@ void BlockWriter::write(const AccumulatorBlock& block) {
         all_accumulators(block, interleaves_stores);
     }
     finish_post(block);
-    if (smaller) {
-        emit(Opcode::Ldtilecfg, most_);
-    }
 }
 
 std::int64_t BlockWriter::products(const AccumulatorBlock& block) const {

@@ -91,6 +91,11 @@ class BlockWriter {
     // LDTILECFG for the tiles most blocks have, and beside them for a last block of fewer rows
     // where registers are left; constants of the post-operations.
     void begin();
+    // Behind this come blocks whose tiles have so many rows and columns: LDTILECFG, where the
+    // configuration that holds is not theirs.
+    void configure(std::int64_t rows, std::int64_t columns);
+    // The configuration of `begin` again.
+    void configure_most();
     void write(const AccumulatorBlock& block);
     // Prefetches of the first block of columns.
     void first_prefetches();
@@ -105,6 +110,7 @@ class BlockWriter {
     struct Step {
         arch::amx::program::Address k, a, b;
     };
+    void load_configuration();
     void emit(arch::amx::program::Opcode opcode, std::int64_t immediate = 0);
     void tile(arch::amx::program::Opcode opcode, int reg, arch::amx::program::Address address,
               std::int64_t row_stride);
@@ -145,7 +151,6 @@ class BlockWriter {
     const AmxMapping& map_;
     TileRegisters registers_;
     PostWriter post_;
-    int most_ = 0;  // configuration
     std::int64_t products_left_ = 1;
     AmongProducts among_;
 };

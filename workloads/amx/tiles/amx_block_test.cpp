@@ -111,6 +111,21 @@ TEST(AmxBlock, PrefetchingAOnceGivesTheProduct) {
     expect_product(gemm(101, 270, 7), mapping);
 }
 
+// Each of two blocks of columns turns to the last five rows and back; the last nine columns to
+// their own configuration, to their last five rows and back.
+TEST(AmxBlock, SmallerTilesAreConfiguredOnceForTheirBlocks) {
+    const auto configurations = [](AmxMapping::Order order, std::int64_t m_acc, std::int64_t n) {
+        AmxMapping mapping = mapping_with(order);
+        mapping.remainder = AmxMapping::Remainder::Smaller;
+        mapping.m_acc = m_acc;
+        mapping.nc = 32;
+        return count(lower(gemm(16 * 8 + 5, 64, n), mapping),
+                     arch::amx::program::Opcode::Ldtilecfg);
+    };
+    EXPECT_EQ(configurations(AmxMapping::Order::Switched, 2, 64 + 9), 1 + 2 * 2 + 3);
+    EXPECT_EQ(configurations(AmxMapping::Order::Switched, 1, 64 + 9), 1 + 2);  // rows fit beside
+}
+
 TEST(AmxBlock, OrdersDifferInTheLoadsTheyNeed) {
     const auto loads = [](AmxMapping::Order order) {  // 4 x 4 tiles, 3 k steps, 2 x 2 blocks
         return run(lower(gemm(64, 192, 64), mapping_with(order)), nullptr).counters.tile_loads;

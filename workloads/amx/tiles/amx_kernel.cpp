@@ -127,13 +127,19 @@ class Generator {
     void row_blocks(const AccumulatorBlock& block, const Address& n, std::int64_t n_tiles,
                     std::int64_t n_partial) {
         const Extent m = extent(problem_.m);
+        const std::int64_t columns = n_partial > 0 ? n_partial : kMaxRows;
+        if (m.tiles > 0) {
+            writer_.configure(kMaxRows, columns);
+        }
         parts("ic", {}, m.tiles, tiles_of(map_.mc, kMaxRows),
               [&](const Address& i, std::int64_t height) {
                   accumulators(block, n, n_tiles, n_partial, i, height, 0);
               });
         if (m.partial > 0) {
+            writer_.configure(m.partial, columns);
             accumulators(block, n, n_tiles, n_partial, Address{}.plus(m.tiles), 0, m.partial);
         }
+        writer_.configure_most();  // loops around this begin with it
     }
 
     void accumulators(const AccumulatorBlock& block, const Address& n, std::int64_t n_tiles,

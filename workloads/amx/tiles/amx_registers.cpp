@@ -23,18 +23,18 @@ TileRegisters::TileRegisters(const AmxMapping& mapping, std::int64_t m, std::int
     : map_(mapping) {
     const std::int64_t rows = remainder(mapping, m);
     const std::int64_t columns = remainder(mapping, n);
-    rows_ = rows > 0 && m < kMaxRows ? rows : kMaxRows;
-    columns_ = columns > 0 && n < kMaxRows ? columns : kMaxRows;
+    most_rows_ = rows_ = rows > 0 && m < kMaxRows ? rows : kMaxRows;
+    most_columns_ = columns_ = columns > 0 && n < kMaxRows ? columns : kMaxRows;
     const bool fits = first_few() + map_.n_acc + 1 <= kTiles;
     few_rows_ = rows > 0 && m > kMaxRows && fits ? rows : 0;
 }
 
-TileRegisters::Shapes TileRegisters::shapes(std::int64_t rows, std::int64_t columns) const {
+TileRegisters::Shapes TileRegisters::shapes() const {
     Shapes result;
-    const int c_bytes = static_cast<int>(columns * kElementBytes);
+    const int c_bytes = static_cast<int>(columns_ * kElementBytes);
     result.fill({kMaxRows, c_bytes});  // B, and what is left over
     for (std::int64_t i = 0; i < first_b(); ++i) {
-        result[static_cast<std::size_t>(i)] = {static_cast<int>(rows),
+        result[static_cast<std::size_t>(i)] = {static_cast<int>(rows_),
                                                i < accumulators() ? c_bytes : kRowBytes};
     }
     for (std::int64_t i = 0; few_rows_ > 0 && i <= map_.n_acc; ++i) {  // C's, then A's
@@ -45,8 +45,16 @@ TileRegisters::Shapes TileRegisters::shapes(std::int64_t rows, std::int64_t colu
 }
 
 bool TileRegisters::use(std::int64_t rows, std::int64_t columns) {
-    few_ = few_rows_ > 0 && rows == few_rows_ && columns == columns_;
-    return !few_ && (rows != rows_ || columns != columns_);
+    few_ = few_rows_ > 0 && rows == few_rows_;
+    const std::int64_t others = few_ ? rows_ : rows;  // few rows go with any
+    const bool changes = others != rows_ || columns != columns_;
+    rows_ = others;
+    columns_ = columns;
+    return changes;
+}
+
+bool TileRegisters::use_most() {
+    return use(most_rows_, most_columns_);
 }
 
 std::int64_t TileRegisters::a_registers() const {

@@ -17,13 +17,13 @@ class TileRegisters {
     // Keeps a reference to the mapping. `m` and `n`: elements of C.
     TileRegisters(const AmxMapping& mapping, std::int64_t m, std::int64_t n);
 
-    // The configuration that most blocks have.
-    Shapes shapes() const { return shapes(rows_, columns_); }
-    // As that, with tiles of C of `rows` by `columns`.
-    Shapes shapes(std::int64_t rows, std::int64_t columns) const;
+    // The configuration that holds; at first that of most blocks.
+    Shapes shapes() const;
     // From now on the registers are those of a block whose tiles have so many rows and columns;
-    // whether it needs a configuration of its own.
+    // whether another configuration holds than before.
     bool use(std::int64_t rows, std::int64_t columns);
+    // As `use`, for most blocks.
+    bool use_most();
 
     int c(std::int64_t m, std::int64_t n) const;
     int a(std::int64_t m) const;
@@ -37,9 +37,10 @@ class TileRegisters {
     std::int64_t first_few() const { return first_b() + b_registers(); }
 
     const AmxMapping& map_;
-    std::int64_t rows_ = 0, columns_ = 0;  // of most tiles
-    std::int64_t few_rows_ = 0;            // of tiles of their own beside them; 0: none
-    bool few_ = false;                     // the block at hand is of those
+    std::int64_t most_rows_ = 0, most_columns_ = 0;  // of most tiles
+    std::int64_t few_rows_ = 0;                      // of tiles of their own beside them; 0: none
+    std::int64_t rows_ = 0, columns_ = 0;            // of the tiles of the configuration that holds
+    bool few_ = false;                               // the block at hand is of few rows
 };
 
 }  // namespace tilesim::workloads::amx::tiles

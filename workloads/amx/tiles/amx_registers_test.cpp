@@ -30,23 +30,29 @@ TEST(AmxRegisters, StandInTheOrderCAB) {
 }
 
 // 2 x 1 accumulators of int32, A and B: four registers; a last block of 5 rows has room beside
-// them, one of 7 columns needs a configuration of its own.
+// them, one of 7 columns needs another configuration, for its 5 rows as well.
 TEST(AmxRegisters, ALastBlockOfFewRowsHasItsOwnWhereSomeAreLeft) {
     const AmxMapping map = mapping(AmxMapping::Order::Switched, 2, 1);
     TileRegisters registers(map, 32 + 5, 16 + 7);
-    const TileRegisters::Shapes shapes = registers.shapes();
-    EXPECT_EQ(shapes[0].rows, 16);
-    EXPECT_EQ(shapes[0].row_bytes, 64);
-    EXPECT_EQ(shapes[4].rows, 5);
-    EXPECT_EQ(shapes[5].rows, 5);
+    const TileRegisters::Shapes most = registers.shapes();
+    EXPECT_EQ(most[0].rows, 16);
+    EXPECT_EQ(most[0].row_bytes, 64);
+    EXPECT_EQ(most[4].rows, 5);
+    EXPECT_EQ(most[5].rows, 5);
     EXPECT_FALSE(registers.use(16, 16));
     EXPECT_EQ(registers.c(1, 0), 1);
     EXPECT_FALSE(registers.use(5, 16));
     EXPECT_EQ(registers.c(0, 0), 4);
     EXPECT_EQ(registers.a(0), 5);
     EXPECT_TRUE(registers.use(16, 7));
-    EXPECT_EQ(registers.shapes(16, 7)[0].row_bytes, 7 * 4);
+    EXPECT_EQ(registers.shapes()[0].row_bytes, 7 * 4);
     EXPECT_EQ(registers.c(1, 0), 1);
+    EXPECT_FALSE(registers.use(5, 7));
+    EXPECT_EQ(registers.shapes()[4].rows, 5);
+    EXPECT_EQ(registers.shapes()[4].row_bytes, 7 * 4);
+    EXPECT_EQ(registers.c(0, 0), 4);
+    EXPECT_TRUE(registers.use_most());
+    EXPECT_EQ(registers.shapes(), most);
 }
 
 }  // namespace
