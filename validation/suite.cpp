@@ -68,18 +68,19 @@ struct Part {
     std::string row;
 };
 
-// Each part in a process of its own; NaN where one did not end well.
+// Each part in a worker process; NaN where one did not end well.
 std::vector<double> run_all(const std::vector<Part>& parts, std::size_t jobs) {
     constexpr std::chrono::milliseconds kPatience{1000};
     // Rows of whole sockets take minutes, of a machine that does other things an hour.
     const sim::explore::Limits limits{.time = std::chrono::hours{4}};
     std::vector<double> values(parts.size(), std::nan(""));
-    sim::explore::WorkerPool pool(jobs);
+    sim::explore::WorkerPool pool(jobs, limits, [&parts](const std::string& task) {
+        return fmt::format("{}", (*parts[std::stoul(task)].predict)());
+    });
     std::size_t next = 0;
     const auto fill = [&] {
         for (; next < parts.size() && !pool.full(); ++next) {
-            pool.start(next, limits,
-                       [part = parts[next].predict] { return fmt::format("{}", (*part)()); });
+            pool.start(next, std::to_string(next));
         }
     };
     for (fill(); !pool.idle(); fill()) {

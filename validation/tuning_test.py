@@ -1,9 +1,10 @@
-"""Compares `tune` and the default mapping with the best of all mappings, each simulated whole.
+"""Compares `tune` and the default mapping with the best of all mappings, each simulated whole, or of
+2,000 that are evenly spread over them where there are more.
 
     python3 validation/tuning_test.py --update [JOBS [SIZE ...]]
 
 writes validation/tuning/table.csv, a line a size, or those lines of it: machines, dataflows and
-types, chosen to have at most 3,000 mappings. `tune` never takes longer than a plain run's mapping;
+types. `tune` never takes longer than a plain run's mapping;
 how far each is from the best stands in the table. The test does the shortest lines again.
 """
 
@@ -20,7 +21,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TABLE = ROOT / "validation" / "tuning" / "table.csv"
 PROGRAM = os.environ.get("TILESIM", str(ROOT / "build" / "tilesim"))
-MOST_MAPPINGS = 3000
+MOST_MAPPINGS = 2000  # simulated whole
 TUNED_WITHIN = 2.0     # percent of the best
 DEFAULT_WITHIN = 5.0
 MOST_SECONDS = 60.0    # of a search
@@ -94,12 +95,15 @@ def row_of(size, jobs):
     text = scenario(*size)
     run, run_s = call("run", text)
     tuned, tune_s = call("tune", text, "--jobs", str(jobs))
-    every, _ = call("tune", text, "--all", "--jobs", str(jobs))
+    few = tuned["mappings"] <= MOST_MAPPINGS
+    which = ["--all"] if few else ["--spread", str(MOST_MAPPINGS)]
+    every, _ = call("tune", text, *which, "--jobs", str(jobs))
     best = every["trials"][0]
     found = tuned["trials"][0]
     least = min(best["time_ns"], found["time_ns"])
     return {
         "device": size[0], "workload": size[1], "mappings": every["mappings"],
+        "tried": min(every["mappings"], MOST_MAPPINGS),
         "best_us": f"{best['time_ns'] / 1e3:.3f}", "best": inner(best["mapping"]),
         "tune_us": f"{found['time_ns'] / 1e3:.3f}", "tune_s": f"{tune_s:.1f}",
         "tune_percent": f"{100 * (found['time_ns'] / least - 1):.2f}",
@@ -134,7 +138,6 @@ class TuningTest(unittest.TestCase):
     def test_the_table_reaches_what_it_should(self):
         for row in stored():
             with self.subTest(device=row["device"], workload=row["workload"]):
-                self.assertLessEqual(int(row["mappings"]), MOST_MAPPINGS)
                 self.assertLessEqual(float(row["tune_us"]), float(row["default_us"]))
                 self.assertLessEqual(float(row["tune_s"]), MOST_SECONDS)
                 self.assertLessEqual(float(row["tune_percent"]), TUNED_WITHIN)

@@ -99,12 +99,10 @@ constexpr std::chrono::seconds kPatience{30};
 
 // Keys that one run of the sweep says could not matter to it; none where it does not end well.
 std::vector<std::string> unfelt_by(const SweepFile& sweep, const Point& point) {
-    WorkerPool pool(1);
     Limits limits = sweep.limits;
     limits.time = std::min<std::chrono::milliseconds>(limits.time, kPatience);
-    pool.start(0, limits, [&] {
-        return simulate(sweep.base_text, sweep.base_file, overrides_of(sweep, point));
-    });
+    WorkerPool pool(1, limits, simulations_of(sweep.base_text, sweep.base_file));
+    pool.start(0, task_of(overrides_of(sweep, point)));
     std::vector<WorkerReport> reports;
     while (reports.empty()) {
         reports = pool.wait(limits.time);

@@ -23,12 +23,14 @@ std::vector<Simulated> simulate_all(const std::vector<Job>& jobs, std::size_t pr
     const bool quiet = ::isatty(STDERR_FILENO) == 0;
     Progress progress(static_cast<std::int64_t>(jobs.size()), quiet);
     const InterruptGuard interrupt;
-    WorkerPool pool(processes);
+    WorkerPool pool(processes, {}, [&jobs](const std::string& task) {
+        const Job& job = jobs[std::stoul(task)];
+        return simulate(job.text, job.file, job.overrides);
+    });
     std::size_t next = 0;
     const auto fill = [&] {
         for (; next < jobs.size() && !pool.full() && !interrupt.requested(); ++next) {
-            const Job& job = jobs[next];
-            pool.start(next, {}, [&job] { return simulate(job.text, job.file, job.overrides); });
+            pool.start(next, std::to_string(next));
         }
     };
     for (fill(); !pool.idle() && !interrupt.insisted(); fill()) {

@@ -65,7 +65,9 @@ class Mean {
 class Trials {
   public:
     Trials(const SweepFile& sweep, std::vector<Outlook>& list, std::size_t processes)
-        : sweep_(sweep), list_(list), pool_(processes) {
+        : sweep_(sweep),
+          list_(list),
+          pool_(processes, sweep.limits, simulations_of(sweep.base_text, sweep.base_file)) {
         for (const Outlook& at : list) {
             kinds_[at.kind];
         }
@@ -216,12 +218,8 @@ class Trials {
         if (short_way && at.has_rounds && !at.sampled) {
             settings.emplace_back("run.sampled", "on");
         }
-        Limits limits = sweep_.limits;
-        limits.time = std::min(limits.time, patience);
         const auto began = Clock::now();
-        pool_.start(next, limits, [this, settings] {
-            return simulate(sweep_.base_text, sweep_.base_file, settings);
-        });
+        pool_.start(next, task_of(settings), std::min(sweep_.limits.time, patience));
         started_.add(Clock::now() - began);
     }
 

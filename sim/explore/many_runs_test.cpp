@@ -214,6 +214,18 @@ TEST(Tune, NothingIsBetterThanWhatIsProven) {
     EXPECT_LE(found / best - 1, some["most_percent_faster"].get<double>() / 100 + 1e-9);
 }
 
+// What lies between is neither tried nor ruled out.
+TEST(Tune, ASpreadLooksAtMappingsThatLieEvenlyApart) {
+    const std::string scenario = kConfigs + "/scenarios/pim_gemv.yaml";
+    const json all = json::parse(call("tune " + scenario + " --all --format json").text);
+    const json some = json::parse(call("tune " + scenario + " --spread 4 --format json").text);
+    EXPECT_EQ(some["mappings"], all["mappings"]);
+    EXPECT_LE(some["trials"].size(), all["trials"].size());
+    EXPECT_GE(some["left"].get<int>(), all["mappings"].get<int>() - 4 - 1);  // and the default
+    EXPECT_EQ(some["ruled_out"], 0);
+    EXPECT_GE(some["trials"][0]["time_ns"], all["trials"][0]["time_ns"]);
+}
+
 TEST(Tune, FindsPlacementsInMemoryAndBlocksOfTilesToo) {
     for (const std::string name : {"pim_gemv", "amx_gemm_int8"}) {
         const std::string scenario = kConfigs + "/scenarios/" + name + ".yaml";

@@ -1,5 +1,7 @@
 #include "sim/explore/simulate.hpp"
 
+#include <utility>
+
 #include "arch/base/config.hpp"
 #include "arch/npu/program/program_fault.hpp"
 #include "sim/result_json.hpp"
@@ -27,6 +29,16 @@ std::string simulate(const std::string& scenario_text, const std::string& file,
         answer["error"] = fault.what();
     }
     return answer.dump();
+}
+
+WorkerPool::Work simulations_of(std::string scenario_text, std::string file) {
+    return [text = std::move(scenario_text), file = std::move(file)](const std::string& task) {
+        return simulate(text, file, Json::parse(task).get<Settings>());
+    };
+}
+
+std::string task_of(const Settings& overrides) {
+    return Json(overrides).dump();
 }
 
 Simulated simulated(const WorkerReport& report) {

@@ -20,9 +20,12 @@ struct Simulated {
     bool good() const { return status == "ok"; }
 };
 
-// Runs in the worker.
+// Runs in a worker.
 std::string simulate(const std::string& scenario_text, const std::string& file,
                      const Settings& overrides);
+// What the workers of a pool do whose tasks are settings of one scenario, and such a task.
+WorkerPool::Work simulations_of(std::string scenario_text, std::string file);
+std::string task_of(const Settings& overrides);
 // What the worker's report says.
 Simulated simulated(const WorkerReport& report);
 

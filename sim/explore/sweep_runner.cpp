@@ -100,16 +100,14 @@ SweepOutcome run_sweep(const SweepFile& sweep, const std::vector<Point>& points,
     outcome.reused = outcome.points - static_cast<std::int64_t>(todo.size());
     Progress progress(static_cast<std::int64_t>(todo.size()), options.quiet);
     const InterruptGuard interrupt;
-    WorkerPool pool(options.jobs);
+    WorkerPool pool(options.jobs, sweep.limits, simulations_of(sweep.base_text, sweep.base_file));
     Keeper keeper(store);
     AxisEffects effects(sweep);
     std::size_t next = 0;
     const auto fill = [&] {
         while (next < todo.size() && !pool.full() && !interrupt.requested()) {
-            const Point& point = *todo[next];
-            pool.start(next++, sweep.limits, [&sweep, &point] {
-                return simulate(sweep.base_text, sweep.base_file, overrides_of(sweep, point));
-            });
+            pool.start(next, task_of(overrides_of(sweep, *todo[next])));
+            ++next;
         }
     };
     for (fill(); !pool.idle() && !interrupt.insisted();) {

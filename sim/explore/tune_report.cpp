@@ -120,6 +120,7 @@ std::string count_of(const TuneResult& result) {
         of([](const Trial& t) { return t.good() && t.sampled; }),
         of([](const Trial& t) { return t.slower(); }), result.ruled_out, result.left,
         result.interrupted ? " (interrupted)"
+        : result.spread    ? " between those chosen (--spread)"
         : result.left > 0  ? " when the time was up (--time, --simulations)"
                            : "");
 }

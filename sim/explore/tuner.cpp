@@ -98,6 +98,7 @@ class Tuner {
         result_.mappings = static_cast<std::int64_t>(space_.size());
         result_.ruled_out = search_->ruled_out();
         result_.left = search_->open();
+        result_.spread = options_.spread > 0;
         result_.least_bound_ns = search_->least_bound_ns();
         result_.interrupted = interrupt_.requested();
         if (result_.trials.empty() || !result_.trials[0].good()) {
@@ -214,17 +215,15 @@ class Tuner {
 
     void search() {
         std::vector<std::size_t> started;
-        WorkerPool pool(options_.jobs);
+        WorkerPool pool(options_.jobs, {}, simulations_of(base_.text, base_.file));
         const double best = options_.all ? 0 : best_ns();
         const auto fill = [&] {
             while (!pool.full() && !late(kSearchShare) && !enough_with(started.size())) {
-                const auto index = search_->next(best);
+                const auto index = options_.spread > 0 ? next_spread() : search_->next(best);
                 if (!index) {
                     return;
                 }
-                pool.start(started.size(), {}, [&] {
-                    return simulate(base_.text, base_.file, trial_settings(space_[*index]));
-                });
+                pool.start(started.size(), task_of(trial_settings(space_[*index])));
                 started.push_back(*index);
                 seen_.insert(space_[*index].described().dump());
             }
@@ -239,6 +238,19 @@ class Tuner {
             }
             progress_.show();
         }
+    }
+
+    // Of so many mappings evenly spread over all the next that has not been tried.
+    std::optional<std::size_t> next_spread() {
+        const auto steps = static_cast<std::size_t>(options_.spread);
+        while (spread_at_ < steps) {
+            const std::size_t index = spread_at_++ * space_.size() / steps;
+            if (search_->is_open(index)) {
+                search_->take(index);
+                return index;
+            }
+        }
+        return std::nullopt;
     }
 
     bool enough_with(std::size_t started) const {
@@ -369,6 +381,7 @@ class Tuner {
     Progress progress_;
     HostClock::time_point began_;
     InterruptGuard interrupt_;
+    std::size_t spread_at_ = 0;
     std::set<std::string> seen_;  // mappings tried beside the search
     TuneResult result_;
 };

@@ -21,7 +21,8 @@ struct TuneOptions {
     std::int64_t simulations = 0;  // at most; 0: as many as the time allows
     double seconds = 45;           // of host time, about
     bool exact = false;            // nothing sampled
-    bool all = false;  // each is simulated whole, none is ruled out, however long it takes
+    bool all = false;         // each is simulated whole, none is ruled out, however long it takes
+    std::int64_t spread = 0;  // with `all`: only so many, evenly spread over them; 0: each
     bool quiet = false;
 };
 
@@ -44,6 +45,7 @@ struct TuneResult {
     std::int64_t mappings = 0;   // that fit
     std::int64_t ruled_out = 0;  // by their bounds: proven slower than the best
     std::int64_t left = 0;       // neither simulated nor ruled out
+    bool spread = false;         // those left lie between those that were chosen
     std::vector<Trial> trials;   // best first, those simulated whole before those sampled
     // No mapping that was not simulated is faster than this; nothing: each was.
     std::optional<double> least_bound_ns;

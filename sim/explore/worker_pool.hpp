@@ -1,7 +1,9 @@
-// Worker processes: each runs one piece of work and answers with a text.
+// Worker processes: each takes one task after the other, a text, and answers with another.
 //
-// What a worker does to itself (a crash, endless work, too much memory) stays its own. Workers die
-// with the process that started them, however that one ends.
+// What a worker does to itself (a crash, endless work, too much memory) stays its own and its
+// task's: the next task gets a new one. So it does where a task has left much memory behind: limits
+// and peaks are each task's own. Workers die with the process that started them, however that one
+// ends.
 #pragma once
 
 #include <sys/types.h>
@@ -9,7 +11,9 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/explore/sweep_file.hpp"
@@ -27,37 +31,50 @@ struct WorkerReport {
 
 class WorkerPool {
   public:
-    explicit WorkerPool(std::size_t jobs) : jobs_(jobs) {}
+    // Runs in a worker, which knows what this process knew when the worker was forked; an exception
+    // it throws makes the report say Failed.
+    using Work = std::function<std::string(const std::string& task)>;
+
+    WorkerPool(std::size_t jobs, const Limits& limits, Work work)
+        : jobs_(jobs), limits_(limits), work_(std::move(work)) {}
     ~WorkerPool();
     WorkerPool(const WorkerPool&) = delete;
     WorkerPool& operator=(const WorkerPool&) = delete;
 
-    bool full() const { return workers_.size() >= jobs_; }
-    bool idle() const { return workers_.empty(); }
+    bool full() const { return busy() >= jobs_; }
+    bool idle() const { return busy() == 0; }
 
-    // `work` runs in a process of its own; an exception it throws makes the report say Failed.
-    void start(std::uint64_t id, const Limits& limits, const std::function<std::string()>& work);
+    void start(std::uint64_t id, const std::string& task) { start(id, task, limits_.time); }
+    void start(std::uint64_t id, const std::string& task, std::chrono::milliseconds time);
     // How long a caller that shows progress waits at a time.
     static constexpr std::chrono::milliseconds kPatience{200};
-    // The workers that have ended; waits for one, but not longer than `patience`.
+    // The tasks that have ended; waits for one, but not longer than `patience`.
     std::vector<WorkerReport> wait(std::chrono::milliseconds patience = kPatience);
-    void kill_all();
 
   private:
     using Clock = std::chrono::steady_clock;
     struct Worker {
-        std::uint64_t id = 0;
         pid_t process = 0;
-        int pipe = -1;
+        int line = -1;  // a socket: tasks go out, answers come in
+        bool busy = false;
+        std::uint64_t id = 0;
         Clock::time_point began, deadline;
-        std::string text;
-        bool out_of_time = false;
+        std::string received;
     };
 
-    bool read_some(Worker& worker);  // false at the end of its answer
-    WorkerReport reap(const Worker& worker);
+    std::size_t busy() const;
+    Worker fork_worker() const;
+    // What there is; false at the end of the line.
+    static bool read_some(Worker& worker);
+    // Where its answer is complete, its report; the worker may have left with it.
+    static std::optional<WorkerReport> answer_of(Worker& worker);
+    static WorkerReport report_on(const Worker& worker);
+    // Its end without an answer.
+    static WorkerReport reap(Worker& worker, bool out_of_time);
 
     std::size_t jobs_;
+    Limits limits_;
+    Work work_;
     std::vector<Worker> workers_;
 };
 

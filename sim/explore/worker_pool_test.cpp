@@ -11,16 +11,26 @@ namespace {
 
 using End = WorkerReport::End;
 
-WorkerReport report_of(const Limits& limits, const std::function<std::string()>& work) {
-    WorkerPool pool(1);
-    pool.start(7, limits, work);
+WorkerReport next_report(WorkerPool& pool) {
     std::vector<WorkerReport> reports;
     while (reports.empty()) {
         reports = pool.wait(std::chrono::seconds{5});
     }
-    EXPECT_TRUE(pool.idle());
-    EXPECT_EQ(reports[0].id, 7U);
+    EXPECT_EQ(reports.size(), 1U);
     return reports[0];
+}
+
+WorkerReport report_of(const Limits& limits, const std::function<std::string()>& work) {
+    WorkerPool pool(1, limits, [&](const std::string&) { return work(); });
+    pool.start(7, "");
+    const WorkerReport report = next_report(pool);
+    EXPECT_TRUE(pool.idle());
+    EXPECT_EQ(report.id, 7U);
+    return report;
+}
+
+std::string who(const std::string& /*task*/) {
+    return std::to_string(::getpid());
 }
 
 TEST(WorkerPool, CarriesBackAnswersLargerThanAPipe) {
@@ -74,15 +84,81 @@ TEST(WorkerPool, TooMuchMemoryIsRefused) {
     EXPECT_EQ(report.end, End::OutOfMemory);
 }
 
+TEST(WorkerPool, AWorkerTakesOneTaskAfterTheOther) {
+    WorkerPool pool(1, {}, [](const std::string& task) { return who(task) + " " + task; });
+    pool.start(1, "one");
+    const std::string first = next_report(pool).text;
+    pool.start(2, "two");
+    const WorkerReport second = next_report(pool);
+    EXPECT_EQ(second.id, 2U);
+    EXPECT_EQ(second.text, first.substr(0, first.find(' ')) + " two");
+}
+
+TEST(WorkerPool, ATaskBehindACrashGetsANewWorker) {
+    WorkerPool pool(
+        1, {}, [](const std::string& task) { return task == "die" ? ::abort(), "" : who(task); });
+    pool.start(1, "");
+    const std::string first = next_report(pool).text;
+    pool.start(2, "die");
+    EXPECT_EQ(next_report(pool).end, End::Crashed);
+    pool.start(3, "");
+    const WorkerReport third = next_report(pool);
+    EXPECT_EQ(third.end, End::Answered);
+    EXPECT_NE(third.text, first);
+}
+
+TEST(WorkerPool, ATaskForAWorkerThatWasKilledMeanwhileGetsANewOne) {
+    WorkerPool pool(1, {}, who);
+    pool.start(1, "");
+    const std::string first = next_report(pool).text;
+    ::kill(static_cast<pid_t>(std::stol(first)), SIGKILL);
+    ::usleep(50'000);
+    pool.start(2, "");
+    const WorkerReport second = next_report(pool);
+    EXPECT_EQ(second.end, End::Answered);
+    EXPECT_NE(second.text, first);
+}
+
+// What one task leaves behind is not the next one's peak.
+TEST(WorkerPool, AWorkerThatKeepsMemoryIsReplaced) {
+    WorkerPool pool(1, {}, [](const std::string& task) {
+        static std::string kept;
+        kept.assign(std::stoul(task), 'x');
+        return who(task);
+    });
+    pool.start(1, std::to_string(std::size_t{64} << 20));
+    const WorkerReport large = next_report(pool);
+    EXPECT_GT(large.peak_mib, 64);
+    pool.start(2, "1");
+    const WorkerReport small = next_report(pool);
+    EXPECT_NE(small.text, large.text);
+    EXPECT_LT(small.peak_mib, large.peak_mib - 32);
+}
+
+TEST(WorkerPool, APeakIsTheTasksOwn) {
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "the sanitizer keeps what is freed";
+#endif
+    WorkerPool pool(1, {}, [](const std::string& task) {
+        const std::string taken(std::stoul(task), 'x');
+        return who(taken);
+    });
+    pool.start(1, std::to_string(std::size_t{64} << 20));
+    const WorkerReport large = next_report(pool);
+    pool.start(2, "1");
+    const WorkerReport small = next_report(pool);
+    EXPECT_EQ(small.text, large.text);
+    EXPECT_LT(small.peak_mib, large.peak_mib - 32);
+}
+
 TEST(WorkerPool, RunsAtMostItsJobsAtOnce) {
-    WorkerPool pool(2);
-    const auto sleep = [] {
+    WorkerPool pool(2, {}, [](const std::string& task) {
         ::usleep(100'000);
-        return std::string{};
-    };
-    pool.start(1, {}, sleep);
+        return task;
+    });
+    pool.start(1, "");
     EXPECT_FALSE(pool.full());
-    pool.start(2, {}, sleep);
+    pool.start(2, "");
     EXPECT_TRUE(pool.full());
 }
 
