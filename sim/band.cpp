@@ -112,9 +112,7 @@ std::string far_from(const Residual& run, const std::vector<const Residual*>& al
     return far;
 }
 
-}  // namespace
-
-std::vector<Residual> shipped_residuals() {
+std::vector<Residual> read_shipped() {
     std::vector<Residual> all;
     std::error_code error;
     std::vector<fs::path> suites;
@@ -125,6 +123,13 @@ std::vector<Residual> shipped_residuals() {
     for (const fs::path& suite : suites) {
         read_into(all, suite);
     }
+    return all;
+}
+
+}  // namespace
+
+const std::vector<Residual>& shipped_residuals() {
+    static const std::vector<Residual> all = read_shipped();
     return all;
 }
 

@@ -31,8 +31,8 @@ struct Band {
     std::string far;                 // what about the run nothing was measured of; empty: nothing
 };
 
-// Rows of the shipped suites; read once a call.
-std::vector<Residual> shipped_residuals();
+// Rows of the shipped suites; read once.
+const std::vector<Residual>& shipped_residuals();
 
 // Of a time that was predicted; nothing where too few rows are of its kind.
 std::optional<Band> band_of(const Residual& run, double time_ns,
