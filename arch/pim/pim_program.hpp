@@ -72,6 +72,7 @@ struct PimCommand {
     // Load, of inputs: what sums begin with.
     enum class Purpose { None, Fold, Scale, Load } purpose = Purpose::None;
     BankSet banks = {};
+    std::int64_t vector = 0;     // functional mode: of several that a program multiplies
     base::FilePlace place = {};  // in the text it was read from
 
     bool operator==(const PimCommand& other) const {

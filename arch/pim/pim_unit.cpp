@@ -179,12 +179,11 @@ std::int64_t PimUnit::quiet_from() const {
     return std::max({now_ + 1, timing_.earliest(AllBankCommand::Activate), timing_.turned()});
 }
 
-// A kernel of its own, whose data are the first pass's.
+// A kernel of its own.
 void PimUnit::begin_next_pass() {
     --passes_left_;
     next_ = 0;
     first_row_ = true;
-    listener_ = nullptr;
     std::int64_t ended = timing_.command_bus_free();
     if (!pim_.ends_at_last_command()) {
         close_all(PimState::RowOpen);
@@ -233,6 +232,9 @@ void PimUnit::execute_one() {
         }
         ++next_;
         done_ = 0;
+        if (program_ended() && listener_ != nullptr) {
+            listener_->on_pass_ended(channel_);
+        }
         if (program_ended() && passes_left_ > 1) {
             begin_next_pass();
         }

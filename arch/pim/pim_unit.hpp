@@ -21,10 +21,12 @@
 
 namespace tilesim::arch::pim {
 
-// Hears every operation of the first pass when it is executed, in order; for functional mode.
+// Hears every operation when it is executed, in order; for functional mode.
 class PimListener {
   public:
     virtual void on_pim_command(std::size_t channel, const PimCommand& command) = 0;
+    // The program's last has been, and will begin again where there are passes left.
+    virtual void on_pass_ended(std::size_t /*channel*/) {}
 
   protected:
     ~PimListener() = default;

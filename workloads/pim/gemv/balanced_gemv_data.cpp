@@ -9,10 +9,17 @@ using arch::base::DataType;
 using arch::pim::PimCommand;
 using arch::pim::PimOp;
 
-BalancedGemv::BalancedGemv(const GemvProblem& gemv, const PimPlacement& placement,
+BalancedGemv::BalancedGemv(const GemvProblem& gemv, std::int64_t vectors,
+                           const PimPlacement& placement,
                            const arch::memory::device::MemoryConfig& memory,
                            const arch::pim::PimConfig& pim, std::uint64_t seed)
-    : gemv_(gemv), placement_(placement), operands_(gemv, seed), banks_(memory, pim) {
+    : gemv_(gemv),
+      vectors_(vectors),
+      placement_(placement),
+      operands_(gemv, seed),
+      banks_(memory, pim) {
+    check_.method = operands_.arithmetic();
+    check_.match = true;
     const arch::pim::PimProgram program = lower(gemv, placement, memory, pim);
     scale_words_ = program.scale_words;
     factors_of_word_ = pim.register_bits / GemvProblem::kScaleBits;
@@ -29,7 +36,7 @@ BalancedGemv::BalancedGemv(const GemvProblem& gemv, const PimPlacement& placemen
         });
         for (const std::int64_t block : blocks_leaving(command)) {
             results_[block] = command.word == PimCommand::kOpenRow || command.op != PimOp::Spill
-                                  ? kElsewhere + block * placement_.output_registers
+                                  ? kElsewhere + block * word_of_result(0, placement_.vectors)
                                   : command.word;
         }
     }
@@ -117,35 +124,48 @@ void BalancedGemv::write_scales(const BankPlace& place, const PimCommand& comman
     }
 }
 
-BalancedGemv::RowBlock& BalancedGemv::row_block(const BankPlace& place, std::int64_t index) {
-    return row_blocks_[(index * banks_.banks_per_channel() + place.bank) * banks_.channels() +
+BalancedGemv::RowBlock& BalancedGemv::row_block(const BankPlace& place, std::int64_t index,
+                                                std::int64_t share) {
+    const std::int64_t of_share = index * placement_.vectors + share;
+    return row_blocks_[(of_share * banks_.banks_per_channel() + place.bank) * banks_.channels() +
                        place.channel];
+}
+
+std::int64_t BalancedGemv::vector_of(std::int64_t channel, std::int64_t share) const {
+    const auto ended = passes_.find(channel);
+    return (ended == passes_.end() ? 0 : ended->second) * placement_.vectors + share;
 }
 
 void BalancedGemv::on_pim_command(std::size_t channel, const PimCommand& command) {
     const auto at = static_cast<std::int64_t>(channel);
     if (command.op == PimOp::WriteInputs) {
-        Lanes& registers = inputs_[at];
-        registers.clear();
-        for (std::int64_t c = 0; c < columns_in_chunk(command.k); ++c) {
-            registers.push_back(operands_.input(first_column({at, 0}) + command.k + c));
+        std::vector<Lanes>& registers = inputs_[at];
+        registers.assign(static_cast<std::size_t>(placement_.vectors), {});
+        for (std::int64_t share = 0; share < placement_.vectors; ++share) {
+            for (std::int64_t c = 0; c < columns_in_chunk(command.k); ++c) {
+                registers[static_cast<std::size_t>(share)].push_back(
+                    operands_.input(first_column({at, 0}) + command.k + c, vector_of(at, share)));
+            }
         }
         return;
     }
     banks_.for_each_bank(at, command.banks, [&](const BankPlace& place) {
-        if (command.op == PimOp::Mac) {
-            multiply(place, command);
-        } else if (command.purpose == PimCommand::Purpose::Scale) {
-            apply_scales(place, command);
-        }
-        for (const std::int64_t block : blocks_leaving(command)) {
-            spill(place, block);
+        for (std::int64_t share = 0; share < placement_.vectors; ++share) {
+            if (command.op == PimOp::Mac) {
+                multiply(place, command, share);
+            } else if (command.purpose == PimCommand::Purpose::Scale) {
+                apply_scales(place, command, share);
+            }
+            for (const std::int64_t block : blocks_leaving(command)) {
+                spill(place, block, share);
+            }
         }
     });
 }
 
-void BalancedGemv::multiply(const BankPlace& place, const PimCommand& command) {
-    RowBlock& target = row_block(place, command.row_block);
+void BalancedGemv::multiply(const BankPlace& place, const PimCommand& command, std::int64_t share) {
+    RowBlock& target = row_block(place, command.row_block, share);
+    const Lanes& inputs = inputs_[place.channel][static_cast<std::size_t>(share)];
     const std::int64_t tile = placement_.m * placement_.k;
     const auto lanes = static_cast<std::size_t>(std::max(placement_.m, placement_.lanes));
     for (std::int64_t word = 0; word < command.count; ++word) {
@@ -161,16 +181,17 @@ void BalancedGemv::multiply(const BankPlace& place, const PimCommand& command) {
                 gemv_.scale_block > 0 ? (command.k + column) / gemv_.scale_block : 0;
             Lanes& sums = target.sums[block];
             sums.resize(lanes);
-            const double product = load_element(bytes, gemv_.weights, lane) *
-                                   inputs_[place.channel][static_cast<std::size_t>(column)];
+            const double product =
+                load_element(bytes, gemv_.weights, lane) * inputs[static_cast<std::size_t>(column)];
             double& sum = sums[lane_of(element % tile)];
             sum = operands_.add(sum, product);
         }
     }
 }
 
-void BalancedGemv::apply_scales(const BankPlace& place, const PimCommand& command) {
-    RowBlock& target = row_block(place, command.row_block);
+void BalancedGemv::apply_scales(const BankPlace& place, const PimCommand& command,
+                                std::int64_t share) {
+    RowBlock& target = row_block(place, command.row_block, share);
     const auto lanes = static_cast<std::size_t>(std::max(placement_.m, placement_.lanes));
     target.scaled.resize(lanes);
     std::int64_t first = command.word;
@@ -180,7 +201,7 @@ void BalancedGemv::apply_scales(const BankPlace& place, const PimCommand& comman
         for (std::int64_t r = 0; r < placement_.m; ++r) {
             const auto [word, at] = place_of_factor(first + r);
             factors.push_back(load_element(banks_.read(place, word, 1), DataType::Int8, at) *
-                              operands_.input_scale(block));
+                              operands_.input_scale(block, vector_of(place.channel, share)));
         }
         for (std::size_t lane = 0; lane < sums.size(); ++lane) {
             const double factor = factors[lane % static_cast<std::size_t>(placement_.m)];
@@ -191,8 +212,8 @@ void BalancedGemv::apply_scales(const BankPlace& place, const PimCommand& comman
     }
 }
 
-void BalancedGemv::spill(const BankPlace& place, std::int64_t block) {
-    RowBlock& done = row_block(place, block);
+void BalancedGemv::spill(const BankPlace& place, std::int64_t block, std::int64_t share) {
+    RowBlock& done = row_block(place, block, share);
     // One lane is left for each of the m outputs.
     const Lanes outputs = operands_.halved(gemv_.scale_block > 0 ? done.scaled : done.sums[0],
                                            static_cast<std::size_t>(placement_.m));
@@ -202,12 +223,13 @@ void BalancedGemv::spill(const BankPlace& place, std::int64_t block) {
         store_element(bytes, gemv_.accumulate, static_cast<std::int64_t>(i),
                       operands_.stored(outputs[i]));
     }
-    banks_.write(place, results_.at(block), bytes);
+    banks_.write(place, word_of_result(results_.at(block), share), bytes);
     done = {};
 }
 
 // One part of K by plain loops, in the stated order.
-double BalancedGemv::reference(std::int64_t row, std::int64_t first_column) const {
+double BalancedGemv::reference(std::int64_t row, std::int64_t first_column,
+                               std::int64_t vector) const {
     const std::int64_t lanes = std::max<std::int64_t>(1, placement_.lanes / placement_.m);
     const std::int64_t block =
         gemv_.scale_block > 0 ? gemv_.scale_block : std::max<std::int64_t>(1, placement_.part_k);
@@ -216,12 +238,13 @@ double BalancedGemv::reference(std::int64_t row, std::int64_t first_column) cons
         Lanes sums(static_cast<std::size_t>(lanes));
         for (std::int64_t c = from; c < std::min(from + block, placement_.part_k); ++c) {
             double& sum = sums[static_cast<std::size_t>(c % placement_.k % lanes)];
-            sum = operands_.add(
-                sum, operands_.weight(row, first_column + c) * operands_.input(first_column + c));
+            sum = operands_.add(sum, operands_.weight(row, first_column + c) *
+                                         operands_.input(first_column + c, vector));
         }
-        const double factor = gemv_.scale_block > 0 ? operands_.weight_scale(row, from / block) *
-                                                          operands_.input_scale(from / block)
-                                                    : 1.0;
+        const double factor = gemv_.scale_block > 0
+                                  ? operands_.weight_scale(row, from / block) *
+                                        operands_.input_scale(from / block, vector)
+                                  : 1.0;
         for (std::size_t lane = 0; lane < sums.size(); ++lane) {
             total[lane] = operands_.add(total[lane], factor * sums[lane]);
         }
@@ -229,24 +252,25 @@ double BalancedGemv::reference(std::int64_t row, std::int64_t first_column) cons
     return operands_.stored(operands_.halved(std::move(total), 1).front());
 }
 
-ProductCheck BalancedGemv::check() const {
-    ProductCheck check;
-    check.method = operands_.arithmetic();
-    check.match = true;
-    banks_.for_each_bank([&](const BankPlace& place) {
+// The next pass's results will lie where these do.
+void BalancedGemv::on_pass_ended(std::size_t channel) {
+    const auto at = static_cast<std::int64_t>(channel);
+    banks_.for_each_bank(at, {}, [&](const BankPlace& place) {
         for (const auto& [block, first_word] : results_) {
-            const std::vector<std::byte> bytes =
-                banks_.read(place, first_word, placement_.output_registers);
-            for (std::int64_t r = 0; r < placement_.m; ++r) {
-                const std::int64_t row = first_row(place, block) + r;
-                if (row < gemv_.m) {
-                    compare_row(check, row, load_element(bytes, gemv_.accumulate, r),
-                                reference(row, first_column(place)));
+            for (std::int64_t share = 0; share < placement_.vectors; ++share) {
+                const std::int64_t vector = vector_of(at, share);
+                const std::vector<std::byte> bytes = banks_.read(
+                    place, word_of_result(first_word, share), placement_.output_registers);
+                const std::int64_t rows = vector < vectors_ ? placement_.m : 0;
+                for (std::int64_t r = 0; r < rows && first_row(place, block) + r < gemv_.m; ++r) {
+                    const std::int64_t row = first_row(place, block) + r;
+                    compare_row(check_, row, load_element(bytes, gemv_.accumulate, r),
+                                reference(row, first_column(place), vector), vector);
                 }
             }
         }
     });
-    return check;
+    ++passes_[at];
 }
 
 }  // namespace tilesim::workloads::pim::gemv

@@ -7,10 +7,12 @@ using arch::base::ceil_div;
 using arch::pim::PimCommand;
 using arch::pim::PimOp;
 
-ColumnMajorGemv::ColumnMajorGemv(const GemvProblem& gemv, const PimPlacement& placement,
+ColumnMajorGemv::ColumnMajorGemv(const GemvProblem& gemv, std::int64_t vectors,
+                                 const PimPlacement& placement,
                                  const arch::memory::device::MemoryConfig& memory,
                                  const arch::pim::PimConfig& pim, std::uint64_t seed)
     : gemv_(gemv),
+      vectors_(vectors),
       placement_(placement),
       operands_(gemv, seed),
       banks_(memory, pim),
@@ -30,7 +32,7 @@ ColumnMajorGemv::ColumnMajorGemv(const GemvProblem& gemv, const PimPlacement& pl
             spills += command.banks.holds(0) ? 1 : 0;
             results_[command.word] = {
                 command.k, (multiplied->word - command.k * tile_words_) * placement_.lanes,
-                multiplied->count * placement_.lanes, command.count};
+                multiplied->count * placement_.lanes, command.count / placement_.vectors};
         }
     }
     spills_every_tile_ = by_address() && spills >= tiles_;
@@ -68,13 +70,7 @@ void ColumnMajorGemv::on_pim_command(std::size_t channel, const PimCommand& comm
     const auto at = static_cast<std::int64_t>(channel);
     banks_.for_each_bank(at, command.banks, [&](const BankPlace& place) {
         if (command.op == PimOp::WriteBankInputs) {
-            Unit& unit = units_[static_cast<std::size_t>(index_of(place))];
-            unit.inputs.clear();
-            unit.first_input = command.k;
-            for (std::int64_t i = 0; i < inputs_held_; ++i) {
-                unit.inputs.push_back(
-                    operands_.input(column_of(place, command.k + i * tiles_apart())));
-            }
+            take_inputs(place, command);
         } else if (command.op == PimOp::LoadOutputs) {
             load(place, command);
         } else if (command.op == PimOp::Mac) {
@@ -85,48 +81,95 @@ void ColumnMajorGemv::on_pim_command(std::size_t channel, const PimCommand& comm
     });
 }
 
+void ColumnMajorGemv::take_inputs(const BankPlace& place, const PimCommand& command) {
+    Unit& unit = units_[static_cast<std::size_t>(index_of(place))];
+    unit.first_input = command.k;
+    unit.registers.resize(static_cast<std::size_t>(placement_.vectors));
+    std::int64_t vector = passes_[place.channel] * placement_.vectors;
+    for (Registers& registers : unit.registers) {
+        registers.inputs.clear();
+        for (std::int64_t i = 0; i < inputs_held_; ++i) {
+            registers.inputs.push_back(
+                operands_.input(column_of(place, command.k + i * tiles_apart()), vector));
+        }
+        ++vector;
+    }
+}
+
 void ColumnMajorGemv::multiply(const BankPlace& place, const PimCommand& command) {
     Unit& unit = units_[static_cast<std::size_t>(index_of(place))];
-    unit.sums.resize(static_cast<std::size_t>(command.count * placement_.lanes));
     const std::vector<std::byte> bytes = banks_.read(place, command.word, command.count);
-    const double input =
-        unit.inputs[static_cast<std::size_t>((command.k - unit.first_input) / tiles_apart())];
-    for (std::size_t i = 0; i < unit.sums.size(); ++i) {
-        const double weight = load_element(bytes, gemv_.weights, static_cast<std::int64_t>(i));
-        unit.sums[i] = operands_.add(unit.sums[i], weight * input);
+    const auto input = static_cast<std::size_t>((command.k - unit.first_input) / tiles_apart());
+    for (Registers& registers : unit.registers) {
+        registers.sums.resize(static_cast<std::size_t>(command.count * placement_.lanes));
+        for (std::size_t i = 0; i < registers.sums.size(); ++i) {
+            const double weight = load_element(bytes, gemv_.weights, static_cast<std::int64_t>(i));
+            registers.sums[i] = operands_.add(registers.sums[i], weight * registers.inputs[input]);
+        }
     }
+}
+
+// A vector's share of what was spilled from that word on.
+std::vector<double> ColumnMajorGemv::sums_at(const BankPlace& place, std::int64_t word,
+                                             const Spilled& spilled, std::int64_t share) const {
+    const std::vector<std::byte> bytes =
+        banks_.read(place, word + share * spilled.words, spilled.words);
+    std::vector<double> sums;
+    for (std::int64_t i = 0; i < spilled.rows; ++i) {
+        sums.push_back(load_element(bytes, gemv_.accumulate, i));
+    }
+    return sums;
 }
 
 void ColumnMajorGemv::load(const BankPlace& place, const PimCommand& command) {
     Unit& unit = units_[static_cast<std::size_t>(index_of(place))];
-    const std::vector<std::byte> bytes = banks_.read(place, command.word, command.count);
-    unit.sums.clear();
-    for (std::int64_t i = 0; i < results_.at(command.word).rows; ++i) {
-        unit.sums.push_back(load_element(bytes, gemv_.accumulate, i));
+    std::int64_t share = 0;
+    for (Registers& registers : unit.registers) {
+        registers.sums = sums_at(place, command.word, results_.at(command.word), share++);
     }
 }
 
 void ColumnMajorGemv::spill(const BankPlace& place, const PimCommand& command) {
     Unit& unit = units_[static_cast<std::size_t>(index_of(place))];
-    std::vector<std::byte> bytes(static_cast<std::size_t>(command.count * banks_.word_bytes()));
-    for (std::size_t i = 0; i < unit.sums.size(); ++i) {
-        store_element(bytes, gemv_.accumulate, static_cast<std::int64_t>(i),
-                      operands_.stored(unit.sums[i]));
+    const std::int64_t words = command.count / placement_.vectors;
+    std::int64_t word = command.word;
+    for (Registers& registers : unit.registers) {
+        std::vector<std::byte> bytes(static_cast<std::size_t>(words * banks_.word_bytes()));
+        for (std::size_t i = 0; i < registers.sums.size(); ++i) {
+            store_element(bytes, gemv_.accumulate, static_cast<std::int64_t>(i),
+                          operands_.stored(registers.sums[i]));
+        }
+        banks_.write(place, word, bytes);
+        registers.sums.clear();
+        word += words;
     }
-    banks_.write(place, command.word, bytes);
-    unit.sums.clear();
 }
 
-ProductCheck ColumnMajorGemv::check() const {
+// The next pass's results will lie where these do.
+void ColumnMajorGemv::on_pass_ended(std::size_t channel) {
+    const auto at = static_cast<std::int64_t>(channel);
+    const std::int64_t first = passes_[at]++ * placement_.vectors;
+    banks_.for_each_bank(at, {}, [&](const BankPlace& place) {
+        for (std::int64_t share = 0; share < placement_.vectors; ++share) {
+            std::vector<double>& left = left_[first + share][index_of(place)];
+            for (const auto& [word, spilled] : results_) {
+                const std::vector<double> sums = sums_at(place, word, spilled, share);
+                left.insert(left.end(), sums.begin(), sums.end());
+            }
+        }
+    });
+}
+
+void ColumnMajorGemv::check_vector(ProductCheck& check, std::int64_t vector) const {
     std::vector<double> got(static_cast<std::size_t>(placement_.padded_m));
     std::vector<double> expected(got.size());
     banks_.for_each_bank([&](const BankPlace& place) {
+        auto left = left_.at(vector).at(index_of(place)).begin();
         for (const auto& [word, spilled] : results_) {
-            const std::vector<std::byte> bytes = banks_.read(place, word, spilled.words);
             const std::int64_t first = first_row_of(place, spilled.tile) + spilled.first_row;
             for (std::int64_t i = 0; i < spilled.rows; ++i) {
                 double& sum = got[static_cast<std::size_t>(first + i)];
-                sum = operands_.add(sum, load_element(bytes, gemv_.accumulate, i));
+                sum = operands_.add(sum, *left++);
             }
         }
         // The same by plain loops over the matrix.
@@ -136,7 +179,8 @@ ProductCheck ColumnMajorGemv::check() const {
             for (std::int64_t r = 0; r < placement_.m; ++r) {
                 const std::int64_t row = first_row_of(place, tile) + r;
                 double& sum = of_bank[static_cast<std::size_t>(row)];
-                sum = operands_.add(sum, operands_.weight(row, column) * operands_.input(column));
+                sum = operands_.add(
+                    sum, operands_.weight(row, column) * operands_.input(column, vector));
                 const bool leaves = spills_every_tile_ || tile + tiles_apart() >= tiles_;
                 sum = leaves ? operands_.stored(sum) : sum;
             }
@@ -145,12 +189,20 @@ ProductCheck ColumnMajorGemv::check() const {
             expected[row] = operands_.add(expected[row], of_bank[row]);
         }
     });
+    for (std::int64_t row = 0; row < gemv_.m; ++row) {
+        compare_row(check, row, got[static_cast<std::size_t>(row)],
+                    expected[static_cast<std::size_t>(row)], vector);
+    }
+}
+
+ProductCheck ColumnMajorGemv::check() const {
     ProductCheck check;
     check.method = operands_.arithmetic();
     check.match = true;
-    for (std::int64_t row = 0; row < gemv_.m; ++row) {
-        compare_row(check, row, got[static_cast<std::size_t>(row)],
-                    expected[static_cast<std::size_t>(row)]);
+    for (const auto& [vector, left] : left_) {
+        if (vector < vectors_) {
+            check_vector(check, vector);
+        }
     }
     return check;
 }

@@ -16,18 +16,29 @@ namespace tilesim::workloads::pim::gemv {
 
 class ColumnMajorGemv final : public FunctionalGemv {
   public:
-    ColumnMajorGemv(const GemvProblem& gemv, const PimPlacement& placement,
+    ColumnMajorGemv(const GemvProblem& gemv, std::int64_t vectors, const PimPlacement& placement,
                     const arch::memory::device::MemoryConfig& memory,
                     const arch::pim::PimConfig& pim, std::uint64_t seed);
 
     void on_pim_command(std::size_t channel, const arch::pim::PimCommand& command) override;
+    void on_pass_ended(std::size_t channel) override;
     ProductCheck check() const override;
 
   private:
-    struct Unit {                    // of a bank
+    struct Registers {               // of a vector
         std::vector<double> inputs;  // of the tiles from first_input on
+        std::vector<double> sums;    // of the rows in the output registers; empty: zero
+    };
+    struct Unit {                          // of a bank
+        std::vector<Registers> registers;  // of the vectors that share a pass
         std::int64_t first_input = 0;
-        std::vector<double> sums;  // of the rows in the output registers; empty: zero
+    };
+    // Where sums of a bank's tile have been written to.
+    struct Spilled {
+        std::int64_t tile = 0;
+        std::int64_t first_row = 0;  // of the tile
+        std::int64_t rows = 0;
+        std::int64_t words = 0;  // of a vector
     };
     bool by_address() const { return placement_.mapping.order == PimMapping::Order::Address; }
     // From one tile to the next.
@@ -37,11 +48,16 @@ class ColumnMajorGemv final : public FunctionalGemv {
     std::int64_t tile_of(const BankPlace& place, std::int64_t tile) const;
     std::int64_t column_of(const BankPlace& place, std::int64_t tile) const;
     std::int64_t first_row_of(const BankPlace& place, std::int64_t tile) const;
+    void take_inputs(const BankPlace& place, const arch::pim::PimCommand& command);
     void multiply(const BankPlace& place, const arch::pim::PimCommand& command);
     void load(const BankPlace& place, const arch::pim::PimCommand& command);
     void spill(const BankPlace& place, const arch::pim::PimCommand& command);
+    std::vector<double> sums_at(const BankPlace& place, std::int64_t word, const Spilled& spilled,
+                                std::int64_t share) const;
+    void check_vector(ProductCheck& check, std::int64_t vector) const;
 
     GemvProblem gemv_;
+    std::int64_t vectors_;
     PimPlacement placement_;
     GemvOperands operands_;
     BankWords banks_;
@@ -52,14 +68,10 @@ class ColumnMajorGemv final : public FunctionalGemv {
     std::int64_t tiles_ = 0;    // of a bank
     bool spills_every_tile_ = false;
     std::vector<Unit> units_;
-    // Word of a spill -> the bank's tile whose rows it holds and the first of them.
-    struct Spilled {
-        std::int64_t tile = 0;
-        std::int64_t first_row = 0;  // of the tile
-        std::int64_t rows = 0;
-        std::int64_t words = 0;
-    };
-    std::map<std::int64_t, Spilled> results_;
+    std::map<std::int64_t, Spilled> results_;  // by their first word
+    // By vector and bank: its results, spill by spill, as they lay there when its pass ended.
+    std::map<std::int64_t, std::map<std::int64_t, std::vector<double>>> left_;
+    std::map<std::int64_t, std::int64_t> passes_;  // by channel: that have ended
 };
 
 }  // namespace tilesim::workloads::pim::gemv

@@ -53,8 +53,8 @@ class GemvJob final : public Job {
         const GemvProblem& gemv = product_.gemv;
         std::unique_ptr<FunctionalGemv> functional;
         if (case_.run.functional) {
-            functional =
-                functional_gemv(gemv, placement_, case_.device.memory, pim, case_.run.seed);
+            functional = functional_gemv(gemv, product_.vectors, placement_, case_.device.memory,
+                                         pim, case_.run.seed);
         }
         // The weights are read once for all vectors.
         run_gemv(runner, case_, gemv, placement_,
@@ -155,9 +155,6 @@ class PlacementDataflow : public Dataflow {
     }
 
     std::vector<Refusal> refusals(const Case& a_case) const override {
-        if (a_case.run.functional && a_case.problem.find<GemmProblem>() != nullptr) {
-            return {{"run", "functional mode needs a gemv on this device"}};
-        }
         const GemvProblem gemv = product_of(a_case.problem).gemv;
         if (is_float(gemv.weights) != is_float(gemv.input)) {
             return {{"workload",

@@ -104,16 +104,16 @@ double GemvOperands::weight(std::int64_t row, std::int64_t column) const {
                : 0.0;
 }
 
-double GemvOperands::input(std::int64_t column) const {
-    return column < gemv_.k ? random_value(gemv_.input, random_at(seed_, 2, column, 0)) : 0.0;
+double GemvOperands::input(std::int64_t column, std::int64_t vector) const {
+    return column < gemv_.k ? random_value(gemv_.input, random_at(seed_, 2, column, vector)) : 0.0;
 }
 
 double GemvOperands::weight_scale(std::int64_t row, std::int64_t block) const {
     return static_cast<double>(1 + random_at(seed_, 3, row, block) % 8);
 }
 
-double GemvOperands::input_scale(std::int64_t block) const {
-    return static_cast<double>(1 + random_at(seed_, 4, block, 0) % 8);
+double GemvOperands::input_scale(std::int64_t block, std::int64_t vector) const {
+    return static_cast<double>(1 + random_at(seed_, 4, block, vector) % 8);
 }
 
 double GemvOperands::add(double a, double b) const {
@@ -147,11 +147,14 @@ const char* GemvOperands::arithmetic() const {
     return floating_ ? "f32 sums in the stated order" : "modulo 2^bits";
 }
 
-void compare_row(ProductCheck& check, std::int64_t row, double got, double expected) {
+void compare_row(ProductCheck& check, std::int64_t row, double got, double expected,
+                 std::int64_t vector) {
     ++check.checked;
     if (got != expected && check.first_mismatch.empty()) {
         check.match = false;
-        check.first_mismatch = fmt::format("row {}: {} instead of {}", row, got, expected);
+        check.first_mismatch =
+            fmt::format("row {}{}: {} instead of {}", row,
+                        vector > 0 ? fmt::format(" of vector {}", vector) : "", got, expected);
     }
 }
 

@@ -1,6 +1,6 @@
 // What a functional GEMV multiplies, and the words of the banks it lies in.
 //
-// Random values from a seed, one for each place of the matrix, the vector and the scale factors.
+// Random values from a seed, one for each place of the matrix, the vectors and the scale factors.
 // Integers accumulate modulo 2^bits, floating point in f32.
 #pragma once
 
@@ -22,9 +22,9 @@ class GemvOperands {
 
     // Zero outside the matrix.
     double weight(std::int64_t row, std::int64_t column) const;
-    double input(std::int64_t column) const;
+    double input(std::int64_t column, std::int64_t vector) const;
     double weight_scale(std::int64_t row, std::int64_t block) const;
-    double input_scale(std::int64_t block) const;
+    double input_scale(std::int64_t block, std::int64_t vector) const;
     double add(double a, double b) const;
     // Adds each half of the values to the other until so many are left.
     std::vector<double> halved(std::vector<double> values, std::size_t left) const;
@@ -46,7 +46,8 @@ double load_element(const std::vector<std::byte>& bytes, arch::base::DataType ty
                     std::int64_t index);
 
 // One result more that has been compared.
-void compare_row(ProductCheck& check, std::int64_t row, double got, double expected);
+void compare_row(ProductCheck& check, std::int64_t row, double got, double expected,
+                 std::int64_t vector = 0);
 
 struct BankPlace {
     std::int64_t channel = 0;

@@ -60,9 +60,9 @@ class NaturalJob final : public Job {
         const double macs = product_.macs();
         std::unique_ptr<NaturalGemv> functional;
         if (case_.run.functional) {
-            functional =
-                std::make_unique<NaturalGemv>(product_.gemv, program_, design_.banks_of_sum,
-                                              case_.device.memory, pim, case_.run.seed);
+            functional = std::make_unique<NaturalGemv>(product_.gemv, product_.vectors, program_,
+                                                       design_.banks_of_sum, case_.device.memory,
+                                                       pim, case_.run.seed);
         }
         run_program(runner, case_, program_, macs, functional.get(), result);
         if (result.status != Status::Ok) {
@@ -124,9 +124,6 @@ class Natural final : public Dataflow {
     }
     Json describe(const Mapping&) const override { return {{name(), Json::object()}}; }
     std::vector<Refusal> refusals(const Case& a_case) const override {
-        if (a_case.run.functional && a_case.problem.find<GemmProblem>() != nullptr) {
-            return {{"run", "functional mode needs a gemv on this device"}};
-        }
         if (product_of(a_case.problem).gemv.scale_block > 0) {
             return {{"workload", fmt::format("{} has no scale factors", name())}};
         }

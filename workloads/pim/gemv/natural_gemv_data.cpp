@@ -13,11 +13,12 @@ namespace tilesim::workloads::pim::gemv {
 using arch::pim::PimCommand;
 using arch::pim::PimOp;
 
-NaturalGemv::NaturalGemv(const GemvProblem& gemv, const arch::pim::PimProgram& program,
-                         std::int64_t banks_of_sum,
+NaturalGemv::NaturalGemv(const GemvProblem& gemv, std::int64_t vectors,
+                         const arch::pim::PimProgram& program, std::int64_t banks_of_sum,
                          const arch::memory::device::MemoryConfig& memory,
                          const arch::pim::PimConfig& pim, std::uint64_t seed)
     : gemv_(gemv),
+      vectors_(vectors),
       operands_(gemv, seed),
       banks_(memory, pim),
       tree_(pim.reduction_tree),
@@ -70,7 +71,8 @@ void NaturalGemv::on_pim_command(std::size_t channel, const PimCommand& command)
         inputs = {command.k,
                   Lanes(static_cast<std::size_t>(words_of_inputs_.at(command.k) * lanes_))};
         for (std::size_t i = 0; i < inputs.values.size(); ++i) {
-            inputs.values[i] = operands_.input(command.k + static_cast<std::int64_t>(i));
+            inputs.values[i] =
+                operands_.input(command.k + static_cast<std::int64_t>(i), command.vector);
         }
         return;
     }
@@ -93,7 +95,7 @@ void NaturalGemv::multiply(const BankPlace& place, const PimCommand& mac) {
                 load_element(bytes, gemv_.weights, lane) *
                 inputs.values.at(static_cast<std::size_t>(column - inputs.first + lane));
         }
-        add_products(std::move(products), sums_[row_of(place, output)]);
+        add_products(std::move(products), sums_[{mac.vector, row_of(place, output)}]);
     });
 }
 
@@ -119,35 +121,35 @@ double NaturalGemv::added(const Lanes& lanes) const {
 // Sums leave, to the host or to words of the bank; the next begin at zero.
 void NaturalGemv::give(const BankPlace& place, const PimCommand& command) {
     if (command.op == PimOp::ReadResults) {
-        const std::int64_t row = row_of(place, command.row_block);
-        results_[row] = operands_.stored(added(sums_[row]));
-        sums_.erase(row);
+        const Result result{command.vector, row_of(place, command.row_block)};
+        results_[result] = operands_.stored(added(sums_[result]));
+        sums_.erase(result);
         return;
     }
     const std::int64_t outputs = command.count / registers_of_sum_;
     for (std::int64_t output = 0; output < outputs; ++output) {
-        const std::int64_t row = row_of(place, command.row_block + output);
+        const Result result{command.vector, row_of(place, command.row_block + output)};
         std::vector<std::byte> bytes(
             static_cast<std::size_t>(registers_of_sum_ * banks_.word_bytes()));
-        const Lanes& sums = sums_[row];
+        const Lanes& sums = sums_[result];
         for (std::size_t lane = 0; lane < sums.size(); ++lane) {
             store_element(bytes, gemv_.accumulate, static_cast<std::int64_t>(lane),
                           operands_.stored(sums[lane]));
         }
         banks_.write(place, command.word + output * registers_of_sum_, bytes);
-        sums_.erase(row);
+        sums_.erase(result);
     }
-    spilled_.push_back({place, command.word, command.row_block, outputs});
+    spilled_.push_back({place, command.word, command.row_block, outputs, command.vector});
 }
 
 // By plain loops, in the stated order.
-double NaturalGemv::reference(std::int64_t row) const {
+double NaturalGemv::reference(std::int64_t row, std::int64_t vector) const {
     Lanes sums;
     for (std::int64_t column = 0; column < gemv_.k; column += lanes_) {
         Lanes products;
         for (std::int64_t lane = 0; lane < lanes_; ++lane) {
             products.push_back(operands_.weight(row, column + lane) *
-                               operands_.input(column + lane));
+                               operands_.input(column + lane, vector));
         }
         add_products(std::move(products), sums);
     }
@@ -160,7 +162,7 @@ double NaturalGemv::reference(std::int64_t row) const {
 }
 
 ProductCheck NaturalGemv::check() const {
-    std::map<std::int64_t, double> got = results_;
+    std::map<Result, double> got = results_;
     for (const Spilled& spilled : spilled_) {
         for (std::int64_t output = 0; output < spilled.outputs; ++output) {
             const std::vector<std::byte> bytes = banks_.read(
@@ -169,20 +171,24 @@ ProductCheck NaturalGemv::check() const {
             for (std::int64_t lane = 0; lane < lanes_; ++lane) {
                 lanes.push_back(load_element(bytes, gemv_.accumulate, lane));
             }
-            got[row_of(spilled.place, spilled.first_output + output)] = added(lanes);
+            got[{spilled.vector, row_of(spilled.place, spilled.first_output + output)}] =
+                added(lanes);
         }
     }
     ProductCheck check;
     check.method = operands_.arithmetic();
     check.match = true;
-    for (std::int64_t row = 0; row < gemv_.m; ++row) {
-        const auto found = got.find(row);
+    for (std::int64_t i = 0; i < vectors_ * gemv_.m; ++i) {
+        const std::int64_t vector = i / gemv_.m;
+        const std::int64_t row = i % gemv_.m;
+        const auto found = got.find({vector, row});
         if (found == got.end()) {
             check.match = false;
-            check.first_mismatch = fmt::format("row {} has not left the units", row);
+            check.first_mismatch =
+                fmt::format("row {} of vector {} has not left the units", row, vector);
             break;
         }
-        compare_row(check, row, found->second, reference(row));
+        compare_row(check, row, found->second, reference(row, vector), vector);
     }
     return check;
 }

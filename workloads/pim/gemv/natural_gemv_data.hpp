@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "arch/pim/pim_program.hpp"
@@ -18,9 +19,9 @@ namespace tilesim::workloads::pim::gemv {
 
 class NaturalGemv final : public FunctionalGemv {
   public:
-    // `program`: of natural_lowering.hpp, for one vector. `banks_of_sum`: so many neighbours add
-    // to the same sums.
-    NaturalGemv(const GemvProblem& gemv, const arch::pim::PimProgram& program,
+    // `program`: of natural_lowering.hpp, for so many vectors. `banks_of_sum`: so many neighbours
+    // add to the same sums.
+    NaturalGemv(const GemvProblem& gemv, std::int64_t vectors, const arch::pim::PimProgram& program,
                 std::int64_t banks_of_sum, const arch::memory::device::MemoryConfig& memory,
                 const arch::pim::PimConfig& pim, std::uint64_t seed);
 
@@ -41,7 +42,9 @@ class NaturalGemv final : public FunctionalGemv {
         std::int64_t word = 0;
         std::int64_t first_output = 0;
         std::int64_t outputs = 0;
+        std::int64_t vector = 0;
     };
+    using Result = std::pair<std::int64_t, std::int64_t>;  // its vector and row
 
     // The row of the matrix that is an output of those that add there.
     std::int64_t row_of(const BankPlace& place, std::int64_t output) const;
@@ -53,9 +56,10 @@ class NaturalGemv final : public FunctionalGemv {
     void give(const BankPlace& place, const arch::pim::PimCommand& command);
     void add_products(Lanes products, Lanes& sums) const;
     double added(const Lanes& lanes) const;
-    double reference(std::int64_t row) const;
+    double reference(std::int64_t row, std::int64_t vector) const;
 
     GemvProblem gemv_;
+    std::int64_t vectors_;
     GemvOperands operands_;
     BankWords banks_;
     bool tree_;
@@ -64,8 +68,8 @@ class NaturalGemv final : public FunctionalGemv {
     std::int64_t registers_of_sum_;                         // that hold an output's lanes
     std::map<std::int64_t, std::int64_t> words_of_inputs_;  // of weights, by the first of them
     std::map<std::int64_t, Inputs> inputs_;                 // by channel
-    std::map<std::int64_t, Lanes> sums_;                    // by row
-    std::map<std::int64_t, double> results_;                // that the host has read, by row
+    std::map<Result, Lanes> sums_;
+    std::map<Result, double> results_;  // that the host has read
     std::vector<Spilled> spilled_;
 };
 

@@ -38,10 +38,10 @@ using Keeps = std::function<bool(const PimCommand&)>;
 // What the commands make of random numbers, those left out that are not kept.
 ProductCheck result_of(
     const GemvProblem& gemv, Lower lower, const PimConfig& pim,
-    const Keeps& keeps = [](const PimCommand&) { return true; }) {
+    const Keeps& keeps = [](const PimCommand&) { return true; }, std::int64_t vectors = 1) {
     const auto memory = lpddr();
-    const auto program = lower(gemv, 1, memory, pim);
-    NaturalGemv data(gemv, program, lower == &lower_tile_pairs ? 2 : 1, memory, pim, 7);
+    const auto program = lower(gemv, vectors, memory, pim);
+    NaturalGemv data(gemv, vectors, program, lower == &lower_tile_pairs ? 2 : 1, memory, pim, 7);
     for (std::size_t channel = 0; channel < static_cast<std::size_t>(memory.channels); ++channel) {
         for (const PimCommand& command : program.commands) {
             if (keeps(command)) {
@@ -80,6 +80,16 @@ TEST(NaturalGemv, ProductsOfEveryShapeAndTypeAreRight) {
     }
 }
 
+TEST(NaturalGemv, EveryVectorOfAProductIsRight) {
+    const auto all = [](const PimCommand&) { return true; };
+    const GemvProblem gemv{300, 700};
+    for (const auto& check : {result_of(gemv, lower_bank_rows, of_aim(), all, 3),
+                              result_of(gemv, lower_tile_pairs, of_hbm_pim(), all, 3)}) {
+        EXPECT_TRUE(check.match) << check.first_mismatch;
+        EXPECT_EQ(check.checked, 3 * gemv.m);
+    }
+}
+
 TEST(NaturalGemv, WhatIsLeftOutIsMissed) {
     const GemvProblem gemv{512, 512};
     int macs = 0;
@@ -95,10 +105,10 @@ TEST(NaturalGemv, WhatIsLeftOutIsMissed) {
     using testing::HasSubstr;
     EXPECT_THAT(
         result_of(gemv, lower_bank_rows, of_aim(), without(PimOp::ReadResults)).first_mismatch,
-        HasSubstr("row 0 has not left"));
+        HasSubstr("row 0 of vector 0 has not left"));
     EXPECT_THAT(
         result_of(gemv, lower_tile_pairs, of_hbm_pim(), without(PimOp::Spill)).first_mismatch,
-        HasSubstr("row 0 has not left"));
+        HasSubstr("row 0 of vector 0 has not left"));
 }
 
 }  // namespace

@@ -43,6 +43,13 @@ std::int64_t words_held(const GemvProblem& gemv, const PimConfig& pim) {
     return words;
 }
 
+// Commands from `first` on are about this vector.
+void mark_vector(PimProgram& program, std::size_t first, std::int64_t vector) {
+    for (std::size_t i = first; i < program.commands.size(); ++i) {
+        program.commands[i].vector = vector;
+    }
+}
+
 void check_rows(const PimProgram& program, const MemoryConfig& memory) {
     for (const PimCommand& command : program.commands) {
         if (touches_array(command.op) &&
@@ -102,11 +109,13 @@ PimProgram lower_bank_rows(const GemvProblem& gemv, std::int64_t vectors,
     };
     for (std::int64_t vector = 0; vector < vectors; ++vector) {
         inputs_stay = false;
+        const std::size_t first = program.commands.size();
         for (std::int64_t block = 0; block < row_blocks; ++block) {
             for (const BankSet of : arch::pim::turns_of(pim.banks_per_unit)) {
                 add_row_block(block, of);
             }
         }
+        mark_vector(program, first, vector);
     }
     check_rows(program, memory);
     return program;
@@ -192,6 +201,7 @@ PimProgram lower_tile_pairs(const GemvProblem& gemv, std::int64_t vectors,
     for (std::int64_t down = 0; down < tiles.tiles_down(); ++down) {
         const std::int64_t outputs = tiles.outputs_of(down);
         for (std::int64_t vector = 0; vector < vectors; ++vector) {
+            const std::size_t begin = program.commands.size();
             arch::pim::append(program.commands, pim.modes.on);
             std::int64_t even = first;
             std::int64_t odd = first;
@@ -207,6 +217,7 @@ PimProgram lower_tile_pairs(const GemvProblem& gemv, std::int64_t vectors,
             results += registers;
             program.commands.push_back({.op = PimOp::Barrier});
             arch::pim::append(program.commands, pim.modes.off);
+            mark_vector(program, begin, vector);
         }
         first += outputs * tiles.words_of_output();
     }

@@ -137,7 +137,8 @@ void Lowering::place_visits() {
 
 // Tiles of one column go round the banks, so a bank's neighbour works on another column and inputs
 // are not broadcast: each bank's register is written for itself, a register's worth of columns at a
-// time. The outputs of a tile fill the registers, a share of them at a time.
+// time. The outputs of a tile fill the registers, a share of them at a time. Each vector of a pass
+// has registers, and so inputs and outputs, of its own.
 class ColumnMajorLowering {
   public:
     ColumnMajorLowering(const GemvProblem& gemv, const PimPlacement& p, const PimConfig& pim)
@@ -187,7 +188,8 @@ class ColumnMajorLowering {
     // Those of the next tiles, before the first of as many as a register holds.
     void inputs(std::int64_t turn, std::int64_t tile) {
         if (turn % inputs_of_register_ == 0) {
-            commands.push_back({PimOp::WriteBankInputs, p_.banks / p_.channels, 0, 0, tile});
+            commands.push_back(
+                {PimOp::WriteBankInputs, p_.banks / p_.channels * p_.vectors, 0, 0, tile});
         }
     }
     void multiply(std::int64_t tile, std::int64_t share) {
@@ -196,9 +198,10 @@ class ColumnMajorLowering {
         commands.push_back({PimOp::Mac, words, tile * tile_words_ + first, 0, tile});
     }
     void outputs(PimOp op, std::int64_t tile, std::int64_t share) {
-        const std::int64_t word = tiles_ * tile_words_ + tile % blocks_ * p_.output_registers +
-                                  share * p_.outputs_at_a_time;
-        commands.push_back({op, p_.outputs_at_a_time, word, 0, tile});
+        const std::int64_t word =
+            tiles_ * tile_words_ +
+            (tile % blocks_ * p_.output_registers + share * p_.outputs_at_a_time) * p_.vectors;
+        commands.push_back({op, p_.outputs_at_a_time * p_.vectors, word, 0, tile});
     }
 
     const PimPlacement& p_;

@@ -102,17 +102,18 @@ struct Outcome {
 };
 
 Outcome run(const GemvProblem& gemv, const PimMapping& mapping, bool functional,
-            const pim::PimConfig& config = {}) {
+            const pim::PimConfig& config = {}, std::int64_t vectors = 1) {
     const arch::memory::device::MemoryConfig dram = lpddr();
-    const PimPlacement placement = place(gemv, mapping, dram, config);
-    const pim::PimProgram program = lower(gemv, placement, dram, config);
+    const PimPlacement placement = place(gemv, mapping, dram, config, vectors);
+    pim::PimProgram program = lower(gemv, placement, dram, config);
+    program.passes = arch::base::ceil_div(vectors, placement.vectors);
     arch::base::EventQueue queue;
     arch::base::stats::Group root("");
     arch::memory::controller::MemorySystem system(
         dram, arch::memory::traffic::StreamDriver::latency(dram), queue, root);
     std::unique_ptr<FunctionalGemv> data;
     if (functional) {
-        data = functional_gemv(gemv, placement, dram, config, 7);
+        data = functional_gemv(gemv, vectors, placement, dram, config, 7);
     }
     std::vector<std::unique_ptr<pim::PimUnit>> units;
     for (std::size_t i = 0; i < static_cast<std::size_t>(dram.channels); ++i) {
@@ -322,6 +323,38 @@ TEST(PimPlacement, ColumnsThatFindNoRegistersAreToldHowManyThereAre) {
     EXPECT_EQ(refusal(scaled, "lpddr5x_pim"),
               "mapping.column_major: has one register for inputs, which their scale factors take "
               "(workload.gemv.scale_block)");
+}
+
+// Two or three share a pass, of which the last is not full: each has its inputs and its results.
+TEST(PimPlacement, EveryVectorOfAProductIsRight) {
+    for (const auto placement :
+         {PimMapping::Placement::Balanced, PimMapping::Placement::ColumnMajor}) {
+        for (const std::int64_t alus : {1, 2, 3}) {
+            PimMapping mapping;
+            mapping.placement = placement;
+            pim::PimConfig config;
+            config.alus = alus;
+            const GemvProblem gemv{300, 200};
+            const Outcome functional = run(gemv, mapping, true, config, 5);
+            ASSERT_TRUE(functional.check.has_value());
+            EXPECT_TRUE(functional.check->match) << functional.check->first_mismatch;
+            EXPECT_GE(functional.check->checked, 5 * 300);
+            EXPECT_EQ(functional.cycles, run(gemv, mapping, false, config, 5).cycles);
+        }
+    }
+}
+
+// Inputs and results are those of one more vector, the weights are read once.
+TEST(PimPlacement, ColumnsForTwoVectorsTakeTheInputsOfBoth) {
+    PimMapping mapping;
+    mapping.placement = PimMapping::Placement::ColumnMajor;
+    pim::PimConfig config;
+    const GemvProblem gemv{1024, 1024};
+    const auto alone = run(gemv, mapping, false, config).cycles;
+    config.alus = 2;
+    const auto together = run(gemv, mapping, false, config, 2).cycles;
+    EXPECT_GT(together, alone * 5 / 4);
+    EXPECT_LT(together, alone * 2);
 }
 
 // 4096 words of 32 weights a bank; of seven vectors three share a pass.

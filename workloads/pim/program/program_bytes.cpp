@@ -37,7 +37,7 @@ double ProgramBytes::weight(std::int64_t channel, std::int64_t bank, std::int64_
 }
 
 double ProgramBytes::input(std::int64_t element) const {
-    return operands_.input(element);
+    return operands_.input(element, 0);
 }
 
 void ProgramBytes::on_pim_command(std::size_t at, const PimCommand& command) {
