@@ -292,10 +292,12 @@ class DeviceUse {
 
     void name_tiles() {
         const TileUse& core = tiles_[TileKind::Core];
-        spare("npu.core.memory", core.bytes, config_.core.memory.count());
-        // Where a buffer lies takes no time, but where two meet in a bank.
-        name_if(true, {"npu.core.stack"});
-        name_if(!loads_both_, {"npu.core.bank"});
+        // Where a buffer lies takes no time, but where two meet in a bank. In which ones they are
+        // put follows from how many there are and from what the stack takes of them.
+        if (!loads_both_) {
+            spare("npu.core.memory", core.bytes, config_.core.memory.count());
+            name_if(true, {"npu.core.stack", "npu.core.bank"});
+        }
         spare("npu.core.locks", core.locks, config_.core.locks);
         name_if(!locks_, {"npu.core.lock_cycles", "npu.core.lock_wake"});
         name_if(!calls_, {"npu.core.call_cycles"});

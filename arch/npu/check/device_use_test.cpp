@@ -131,6 +131,27 @@ TEST(DeviceUse, LoadSlotsAreNamedWhereOneMoreOrLessTakesNoOtherTime) {
     EXPECT_TRUE(names(not_exercised(program, config, {}), "npu.kernels.load_slots"));
 }
 
+// In which banks buffers are put follows from the memory's size and from what the stack takes.
+TEST(DeviceUse, WhatPlacesBuffersIsNamedUnlessAKernelLoadsTwoOfACore) {
+    program::Kernel kernel;
+    kernel.kind = program::KernelKind::Multiply;
+    kernel.m = kernel.k = kernel.n = 64;
+    const auto named = [&](program::TileCoordinate tile_of_b, const char* key) {
+        program::Program program;
+        program.buffers = {
+            {"a", kCore, 1024, 4096}, {"b", tile_of_b, 5120, 4096}, {"c", kCore, 9216, 4096}};
+        program.kernels = {kernel};
+        program::CoreProgram core{kCore, {}, {{program::CallOp{0, {0, 1, 2}, {}}}}};
+        core.rotations = {{"a", {0}}, {"b", {1}}, {"c", {2}}};
+        program.cores = {core};
+        return names(not_exercised(program, NpuConfig{}, {}), key);
+    };
+    for (const char* key : {"npu.core.memory", "npu.core.stack", "npu.core.bank"}) {
+        EXPECT_FALSE(named(kCore, key)) << key;
+        EXPECT_TRUE(named({1, 3}, key)) << key;
+    }
+}
+
 TEST(DeviceUse, MultiplicationsThatNoKernelUsesAreNamed) {
     NpuConfig config;
     config.kernels.modes.resize(3);

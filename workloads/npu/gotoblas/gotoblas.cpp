@@ -268,6 +268,11 @@ std::vector<std::string> problems_of(const GemmProblem& problem, const GotoblasM
         !reason.empty()) {
         return {reason};
     }
+    if (config.lock_kind != LockKind::Binary) {
+        return {
+            "core and host hand B_r on by the states of its lock, which takes binary locks; "
+            "the device's (npu.lock_kind) are counting"};
+    }
     if (map.m_c % map.m_r != 0 || map.n_c % map.n_r != 0) {
         problems.push_back(
             fmt::format("m_c ({}) must be a multiple of m_r ({}), n_c ({}) of n_r ({})", map.m_c,

@@ -132,6 +132,15 @@ TEST(Gotoblas, MemoryTrafficIsBOnceAndCBothWays) {
     EXPECT_EQ(outcome.totals.bytes_requested, 64 * 16 * 2 + 2 * 64 * 16 * 2);
 }
 
+// A counting lock has no states to hand a buffer on by: the run would stand still.
+TEST(Gotoblas, CountingLocksAreRefused) {
+    arch::npu::NpuConfig config = machine().npu;
+    config.lock_kind = arch::npu::LockKind::Counting;
+    const auto problems = problems_of(problem(64, 64, 16), mapping(64, 16, 64), config);
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_NE(problems[0].find("takes binary locks"), std::string::npos) << problems[0];
+}
+
 TEST(Gotoblas, LimitsFollowFromSizes) {
     const arch::npu::NpuConfig config = machine().npu;
     EXPECT_TRUE(problems_of(problem(16, 4096, 4), mapping(16, 4, 290), config).empty());
