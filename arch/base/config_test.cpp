@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <yaml-cpp/exceptions.h>
 
 #include "arch/base/yaml_survey.hpp"
 
@@ -139,6 +140,16 @@ TEST(Config, AliasesStandForAValueAndNeverForThemselves) {
     }
     EXPECT_NE(errors_of(chain).find("nested deeper"), std::string::npos);
     EXPECT_NE(errors_of(grows).find("aliases grow to over 100000 values"), std::string::npos);
+}
+
+// A text that was found well-formed is not looked through again; another and one that was not are.
+TEST(Config, ATextReadAgainIsAsGoodOrBadAsBefore) {
+    const std::string good = "a: 1\nb: '" + std::string(2000, 'x') + "'\n";
+    const std::string bad = good + "---\nc: 2\n";
+    for (int turn = 0; turn < 3; ++turn) {
+        EXPECT_NO_THROW(survey_yaml(good));
+        EXPECT_THROW(survey_yaml(bad), YAML::Exception);
+    }
 }
 
 TEST(Config, DeepNestingIsAnErrorNotACrash) {

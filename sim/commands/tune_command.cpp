@@ -27,9 +27,7 @@ struct TuneArguments {
 int run_tune(const TuneArguments& arguments) {
     const Job job{scenario_text(arguments.file), arguments.file,
                   parse_settings(arguments.settings)};
-    TuneOptions options = arguments.options;
-    options.all = options.all || options.spread > 0;
-    const TuneResult result = tune(job, options);
+    const TuneResult result = tune(job, arguments.options);
     print(arguments.format == "json" ? to_json(result).dump(2) + "\n" : to_table(result));
     return kFine;
 }
@@ -58,7 +56,8 @@ void add_tune(CLI::App& app, std::optional<int>& exit_code) {
         ->add_option("--spread", arguments->options.spread,
                      "as --all, but only so many, evenly spread over them")
         ->check(CLI::Range(1, 1'000'000))
-        ->excludes("--time", "--simulations", "--all");
+        ->excludes("--time", "--simulations", "--all")
+        ->each([arguments](const std::string&) { arguments->options.all = true; });
     command->add_option("--format", arguments->format, "table or json")
         ->check(CLI::IsMember({"table", "json"}));
     command->add_flag("--quiet", arguments->options.quiet, "no progress");

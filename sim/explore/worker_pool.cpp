@@ -235,10 +235,11 @@ std::vector<WorkerReport> WorkerPool::wait(milliseconds patience) {
         const bool there = lines[i].revents == 0 || read_some(worker);
         if (std::optional<WorkerReport> report = answer_of(worker)) {
             reports.push_back(std::move(*report));
-        } else if (!there && worker.busy) {
-            reports.push_back(reap(worker, false));
         } else if (!there) {
-            reap(worker, false);
+            WorkerReport end = reap(worker, false);
+            if (worker.busy) {
+                reports.push_back(std::move(end));
+            }
         } else if (worker.busy && Clock::now() >= worker.deadline) {
             ::kill(worker.process, SIGKILL);
             reports.push_back(reap(worker, true));

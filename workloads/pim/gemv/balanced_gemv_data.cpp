@@ -21,6 +21,7 @@ BalancedGemv::BalancedGemv(const GemvProblem& gemv, std::int64_t vectors,
     check_.method = operands_.arithmetic();
     check_.match = true;
     const arch::pim::PimProgram program = lower(gemv, placement, memory, pim);
+    const std::int64_t words_of_block = placement.output_registers * placement.vectors;
     scale_words_ = program.scale_words;
     factors_of_word_ = pim.register_bits / GemvProblem::kScaleBits;
     for (const PimCommand& command : program.commands) {
@@ -36,7 +37,7 @@ BalancedGemv::BalancedGemv(const GemvProblem& gemv, std::int64_t vectors,
         });
         for (const std::int64_t block : blocks_leaving(command)) {
             results_[block] = command.word == PimCommand::kOpenRow || command.op != PimOp::Spill
-                                  ? kElsewhere + block * word_of_result(0, placement_.vectors)
+                                  ? kElsewhere + block * words_of_block
                                   : command.word;
         }
     }
@@ -125,15 +126,15 @@ void BalancedGemv::write_scales(const BankPlace& place, const PimCommand& comman
 }
 
 BalancedGemv::RowBlock& BalancedGemv::row_block(const BankPlace& place, std::int64_t index,
-                                                std::int64_t share) {
-    const std::int64_t of_share = index * placement_.vectors + share;
-    return row_blocks_[(of_share * banks_.banks_per_channel() + place.bank) * banks_.channels() +
+                                                std::int64_t alu) {
+    const std::int64_t of_alu = index * placement_.vectors + alu;
+    return row_blocks_[(of_alu * banks_.banks_per_channel() + place.bank) * banks_.channels() +
                        place.channel];
 }
 
-std::int64_t BalancedGemv::vector_of(std::int64_t channel, std::int64_t share) const {
+std::int64_t BalancedGemv::vector_of(std::int64_t channel, std::int64_t alu) const {
     const auto ended = passes_.find(channel);
-    return (ended == passes_.end() ? 0 : ended->second) * placement_.vectors + share;
+    return (ended == passes_.end() ? 0 : ended->second) * placement_.vectors + alu;
 }
 
 void BalancedGemv::on_pim_command(std::size_t channel, const PimCommand& command) {
@@ -141,31 +142,31 @@ void BalancedGemv::on_pim_command(std::size_t channel, const PimCommand& command
     if (command.op == PimOp::WriteInputs) {
         std::vector<Lanes>& registers = inputs_[at];
         registers.assign(static_cast<std::size_t>(placement_.vectors), {});
-        for (std::int64_t share = 0; share < placement_.vectors; ++share) {
+        for (std::int64_t alu = 0; alu < placement_.vectors; ++alu) {
             for (std::int64_t c = 0; c < columns_in_chunk(command.k); ++c) {
-                registers[static_cast<std::size_t>(share)].push_back(
-                    operands_.input(first_column({at, 0}) + command.k + c, vector_of(at, share)));
+                registers[static_cast<std::size_t>(alu)].push_back(
+                    operands_.input(first_column({at, 0}) + command.k + c, vector_of(at, alu)));
             }
         }
         return;
     }
     banks_.for_each_bank(at, command.banks, [&](const BankPlace& place) {
-        for (std::int64_t share = 0; share < placement_.vectors; ++share) {
+        for (std::int64_t alu = 0; alu < placement_.vectors; ++alu) {
             if (command.op == PimOp::Mac) {
-                multiply(place, command, share);
+                multiply(place, command, alu);
             } else if (command.purpose == PimCommand::Purpose::Scale) {
-                apply_scales(place, command, share);
+                apply_scales(place, command, alu);
             }
             for (const std::int64_t block : blocks_leaving(command)) {
-                spill(place, block, share);
+                spill(place, block, alu);
             }
         }
     });
 }
 
-void BalancedGemv::multiply(const BankPlace& place, const PimCommand& command, std::int64_t share) {
-    RowBlock& target = row_block(place, command.row_block, share);
-    const Lanes& inputs = inputs_[place.channel][static_cast<std::size_t>(share)];
+void BalancedGemv::multiply(const BankPlace& place, const PimCommand& command, std::int64_t alu) {
+    RowBlock& target = row_block(place, command.row_block, alu);
+    const Lanes& inputs = inputs_[place.channel][static_cast<std::size_t>(alu)];
     const std::int64_t tile = placement_.m * placement_.k;
     const auto lanes = static_cast<std::size_t>(std::max(placement_.m, placement_.lanes));
     for (std::int64_t word = 0; word < command.count; ++word) {
@@ -190,8 +191,8 @@ void BalancedGemv::multiply(const BankPlace& place, const PimCommand& command, s
 }
 
 void BalancedGemv::apply_scales(const BankPlace& place, const PimCommand& command,
-                                std::int64_t share) {
-    RowBlock& target = row_block(place, command.row_block, share);
+                                std::int64_t alu) {
+    RowBlock& target = row_block(place, command.row_block, alu);
     const auto lanes = static_cast<std::size_t>(std::max(placement_.m, placement_.lanes));
     target.scaled.resize(lanes);
     std::int64_t first = command.word;
@@ -201,7 +202,7 @@ void BalancedGemv::apply_scales(const BankPlace& place, const PimCommand& comman
         for (std::int64_t r = 0; r < placement_.m; ++r) {
             const auto [word, at] = place_of_factor(first + r);
             factors.push_back(load_element(banks_.read(place, word, 1), DataType::Int8, at) *
-                              operands_.input_scale(block, vector_of(place.channel, share)));
+                              operands_.input_scale(block, vector_of(place.channel, alu)));
         }
         for (std::size_t lane = 0; lane < sums.size(); ++lane) {
             const double factor = factors[lane % static_cast<std::size_t>(placement_.m)];
@@ -212,8 +213,8 @@ void BalancedGemv::apply_scales(const BankPlace& place, const PimCommand& comman
     }
 }
 
-void BalancedGemv::spill(const BankPlace& place, std::int64_t block, std::int64_t share) {
-    RowBlock& done = row_block(place, block, share);
+void BalancedGemv::spill(const BankPlace& place, std::int64_t block, std::int64_t alu) {
+    RowBlock& done = row_block(place, block, alu);
     // One lane is left for each of the m outputs.
     const Lanes outputs = operands_.halved(gemv_.scale_block > 0 ? done.scaled : done.sums[0],
                                            static_cast<std::size_t>(placement_.m));
@@ -223,7 +224,7 @@ void BalancedGemv::spill(const BankPlace& place, std::int64_t block, std::int64_
         store_element(bytes, gemv_.accumulate, static_cast<std::int64_t>(i),
                       operands_.stored(outputs[i]));
     }
-    banks_.write(place, word_of_result(results_.at(block), share), bytes);
+    banks_.write(place, word_of_result(block, alu), bytes);
     done = {};
 }
 
@@ -256,11 +257,11 @@ double BalancedGemv::reference(std::int64_t row, std::int64_t first_column,
 void BalancedGemv::on_pass_ended(std::size_t channel) {
     const auto at = static_cast<std::int64_t>(channel);
     banks_.for_each_bank(at, {}, [&](const BankPlace& place) {
-        for (const auto& [block, first_word] : results_) {
-            for (std::int64_t share = 0; share < placement_.vectors; ++share) {
-                const std::int64_t vector = vector_of(at, share);
-                const std::vector<std::byte> bytes = banks_.read(
-                    place, word_of_result(first_word, share), placement_.output_registers);
+        for (const auto& [block, word] : results_) {
+            for (std::int64_t alu = 0; alu < placement_.vectors; ++alu) {
+                const std::int64_t vector = vector_of(at, alu);
+                const std::vector<std::byte> bytes =
+                    banks_.read(place, word_of_result(block, alu), placement_.output_registers);
                 const std::int64_t rows = vector < vectors_ ? placement_.m : 0;
                 for (std::int64_t r = 0; r < rows && first_row(place, block) + r < gemv_.m; ++r) {
                     const std::int64_t row = first_row(place, block) + r;

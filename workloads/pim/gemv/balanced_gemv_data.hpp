@@ -39,20 +39,21 @@ class BalancedGemv final : public FunctionalGemv {
     std::size_t lane_of(std::int64_t element) const;
     void write_weights(const BankPlace& place, const arch::pim::PimCommand& command);
     void write_scales(const BankPlace& place, const arch::pim::PimCommand& command);
-    // For one of the vectors that share a pass, by its number in it.
-    void multiply(const BankPlace& place, const arch::pim::PimCommand& command, std::int64_t share);
+    // For one of the vectors that share a pass, each of which has an ALU.
+    void multiply(const BankPlace& place, const arch::pim::PimCommand& command, std::int64_t alu);
     void apply_scales(const BankPlace& place, const arch::pim::PimCommand& command,
-                      std::int64_t share);
-    void spill(const BankPlace& place, std::int64_t block, std::int64_t share);
-    std::int64_t word_of_result(std::int64_t first, std::int64_t share) const {
-        return first + share * placement_.output_registers;
+                      std::int64_t alu);
+    void spill(const BankPlace& place, std::int64_t block, std::int64_t alu);
+    // Of an ALU's results, where a row block's begin.
+    std::int64_t word_of_result(std::int64_t block, std::int64_t alu) const {
+        return results_.at(block) + alu * placement_.output_registers;
     }
-    std::int64_t vector_of(std::int64_t channel, std::int64_t share) const;
+    std::int64_t vector_of(std::int64_t channel, std::int64_t alu) const;
     std::vector<std::int64_t> blocks_leaving(const arch::pim::PimCommand& command) const;
     std::pair<std::int64_t, std::int64_t> place_of_factor(std::int64_t factor) const;
     std::vector<std::int64_t> blocks_ended(std::int64_t from) const;
     double reference(std::int64_t row, std::int64_t first_column, std::int64_t vector) const;
-    RowBlock& row_block(const BankPlace& place, std::int64_t index, std::int64_t share);
+    RowBlock& row_block(const BankPlace& place, std::int64_t index, std::int64_t alu);
 
     // Words for results that leave to no word of the share.
     static constexpr std::int64_t kElsewhere = std::int64_t{1} << 32;

@@ -109,11 +109,11 @@ void ColumnMajorGemv::multiply(const BankPlace& place, const PimCommand& command
     }
 }
 
-// A vector's share of what was spilled from that word on.
+// What was spilled from that word on, of one vector.
 std::vector<double> ColumnMajorGemv::sums_at(const BankPlace& place, std::int64_t word,
-                                             const Spilled& spilled, std::int64_t share) const {
+                                             const Spilled& spilled, std::int64_t alu) const {
     const std::vector<std::byte> bytes =
-        banks_.read(place, word + share * spilled.words, spilled.words);
+        banks_.read(place, word + alu * spilled.words, spilled.words);
     std::vector<double> sums;
     for (std::int64_t i = 0; i < spilled.rows; ++i) {
         sums.push_back(load_element(bytes, gemv_.accumulate, i));
@@ -123,9 +123,9 @@ std::vector<double> ColumnMajorGemv::sums_at(const BankPlace& place, std::int64_
 
 void ColumnMajorGemv::load(const BankPlace& place, const PimCommand& command) {
     Unit& unit = units_[static_cast<std::size_t>(index_of(place))];
-    std::int64_t share = 0;
+    std::int64_t alu = 0;
     for (Registers& registers : unit.registers) {
-        registers.sums = sums_at(place, command.word, results_.at(command.word), share++);
+        registers.sums = sums_at(place, command.word, results_.at(command.word), alu++);
     }
 }
 
@@ -150,10 +150,10 @@ void ColumnMajorGemv::on_pass_ended(std::size_t channel) {
     const auto at = static_cast<std::int64_t>(channel);
     const std::int64_t first = passes_[at]++ * placement_.vectors;
     banks_.for_each_bank(at, {}, [&](const BankPlace& place) {
-        for (std::int64_t share = 0; share < placement_.vectors; ++share) {
-            std::vector<double>& left = left_[first + share][index_of(place)];
+        for (std::int64_t alu = 0; alu < placement_.vectors; ++alu) {
+            std::vector<double>& left = left_[first + alu][index_of(place)];
             for (const auto& [word, spilled] : results_) {
-                const std::vector<double> sums = sums_at(place, word, spilled, share);
+                const std::vector<double> sums = sums_at(place, word, spilled, alu);
                 left.insert(left.end(), sums.begin(), sums.end());
             }
         }

@@ -53,7 +53,7 @@ class ColumnMajorGemv final : public FunctionalGemv {
     void load(const BankPlace& place, const arch::pim::PimCommand& command);
     void spill(const BankPlace& place, const arch::pim::PimCommand& command);
     std::vector<double> sums_at(const BankPlace& place, std::int64_t word, const Spilled& spilled,
-                                std::int64_t share) const;
+                                std::int64_t alu) const;
     void check_vector(ProductCheck& check, std::int64_t vector) const;
 
     GemvProblem gemv_;
