@@ -187,7 +187,7 @@ void AllBankTiming::issue(AllBankCommand command, std::int64_t row, std::int64_t
         case AllBankCommand::Precharge:
             for_each(banks, [&](Lane& lane) {
                 lane.row = kNoRow;
-                lane.activate = std::max(lane.activate, now + pim_.precharge_all.count());
+                lane.activate = std::max(lane.activate, now + times_.precharge_all.count());
             });
             command_ = now + dram_.precharge_command.count();
             break;
@@ -221,7 +221,7 @@ std::optional<std::int64_t> AllBankTiming::close_early(BankSet banks, std::int64
     }
     for_each(banks, [&](Lane& lane) {
         lane.row = kNoRow;
-        lane.activate = std::max(lane.activate, when + pim_.precharge_all.count());
+        lane.activate = std::max(lane.activate, when + times_.precharge_all.count());
     });
     last_ = when;
     return when;

@@ -49,6 +49,8 @@ class AllBankTiming {
     bool any_open() const;
     // The first CK at which the command may go, row state aside.
     std::int64_t earliest(AllBankCommand command, BankSet banks = {}) const;
+    // From a precharge to the next activate.
+    base::Cycles precharge_all() const { return times_.precharge_all; }
     // The first CK at which the command bus is free.
     std::int64_t command_bus_free() const { return command_; }
     void issue(AllBankCommand command, std::int64_t row, std::int64_t now, BankSet banks = {});

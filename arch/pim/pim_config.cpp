@@ -99,7 +99,8 @@ void read_bank_timing(Node& node, PimConfig& config) {
                   "ACT of all banks to a MAC; 0: tRCD");
     node.optional("mac_to_precharge", config.mac_to_precharge, cycles,
                   "last MAC of a row to PREab");
-    node.optional("precharge_all", config.precharge_all, cycles, "PREab to ACT");
+    node.optional("precharge_all", config.precharge_all, maybe,
+                  "PREab to ACT; 0: the memory's tRPab");
     node.optional("write_to_precharge", config.write_to_precharge, maybe,
                   "array write to PREab; 0: write latency + burst + tWR");
     node.optional("mac_to_write", config.mac_to_write, maybe,
@@ -191,6 +192,7 @@ BankTiming::BankTiming(const memory::device::DramTiming& dram, const PimConfig& 
     };
     activate_to_mac = own_or(pim.activate_to_mac, dram.tRCD);
     activate_to_write = own_or(dram.tRCD_WR, dram.tRCD);
+    precharge_all = own_or(pim.precharge_all, dram.all_banks_tRP());
     write_to_precharge = own_or(pim.write_to_precharge, dram.write_latency + dram.burst + dram.tWR);
     mac_to_write =
         own_or(pim.mac_to_write, dram.read_latency + dram.burst + dram.tRTW - dram.write_latency) +

@@ -88,7 +88,7 @@ struct PimConfig {
     base::Cycles mac_interval{0};        // between MACs; 0: command_interval
     base::Cycles activate_to_mac{0};     // 0: tRCD
     base::Cycles mac_to_precharge{4};    // last MAC of a row to its close
-    base::Cycles precharge_all{20};      // PREab to ACT (tRPab)
+    base::Cycles precharge_all{0};       // PREab to ACT; 0: tRPab
     base::Cycles write_to_precharge{0};  // array write to PREab; 0: WL + burst + tWR
     base::Cycles mac_to_write{0};        // turn of the bus; 0: RL + burst + tRTW - WL
     base::Cycles write_to_mac{0};        // and back; 0: WL + burst + tWTR_L
@@ -132,7 +132,8 @@ struct BankTiming {
     // How much later the last of `count` ACTs goes than the first, where single banks' rules hold.
     static std::int64_t last_of_activates(const memory::device::DramTiming& dram,
                                           std::int64_t count);
-    base::Cycles activate_to_mac, activate_to_write, write_to_precharge, mac_to_write, write_to_mac;
+    base::Cycles activate_to_mac, activate_to_write, precharge_all, write_to_precharge,
+        mac_to_write, write_to_mac;
 };
 
 // What the system on chip does with the same product.

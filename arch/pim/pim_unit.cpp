@@ -129,7 +129,7 @@ std::int64_t PimUnit::time_of_close() const {
     if (!timing_.any_open()) {
         return timing_.command_bus_free();
     }
-    return timing_.earliest(AllBankCommand::Precharge) + pim_.precharge_all.count();
+    return timing_.earliest(AllBankCommand::Precharge) + timing_.precharge_all().count();
 }
 
 std::int64_t PimUnit::run(std::int64_t now, std::int64_t until) {

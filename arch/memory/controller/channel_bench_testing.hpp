@@ -36,6 +36,9 @@ inline Heard wr(std::int64_t when, std::size_t bank = 0) {
 inline Heard pre(std::int64_t when, std::size_t bank = 0) {
     return {device::Command::Precharge, bank, when};
 }
+inline Heard pre_all(std::int64_t when) {
+    return {device::Command::PrechargeAll, 0, when};
+}
 
 inline Heard ref(std::int64_t when) {
     return {device::Command::Refresh, 0, when};

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "arch/memory/controller/scheduled_channel.hpp"
+#include "arch/memory/device/bank_set.hpp"
 
 namespace tilesim::arch::memory::controller {
 
@@ -59,7 +60,7 @@ void ScheduledChannel<Scheduler>::issue_column(std::size_t bank, std::int64_t no
     }
     if (closes) {
         timing_.precharge_after_column(bank);
-        row_has_closed(now);
+        rows_have_closed(1, now);
         ++stats_.precharges;
         row_left(bank, now);
     }
@@ -94,7 +95,7 @@ void ScheduledChannel<Scheduler>::activate(std::size_t bank, std::int64_t now) {
 template <class Scheduler>
 void ScheduledChannel<Scheduler>::precharge(std::size_t bank, std::int64_t now) {
     timing_.issue(Command::Precharge, bank, device::kNoRow, now);
-    row_has_closed(now);
+    rows_have_closed(1, now);
     tell(Command::Precharge, bank, device::kNoRow, now);
     ++stats_.precharges;
     row_left(bank, now);
@@ -151,11 +152,37 @@ std::optional<std::int64_t> ScheduledChannel<Scheduler>::close_rows(std::uint64_
     return now + 1;
 }
 
+// Closes the rows of a rank of these banks with one PRE; nothing returned: all are closed.
+// Otherwise when to go on.
+template <class Scheduler>
+std::optional<std::int64_t> ScheduledChannel<Scheduler>::close_ranks(std::uint64_t banks,
+                                                                     std::int64_t now) {
+    const std::uint64_t open = timing_.open_banks() & banks;
+    if (open == 0) {
+        return std::nullopt;
+    }
+    const std::uint64_t rank = timing_.rank_with(open);
+    const std::int64_t when = timing_.earliest_precharge_all(rank);
+    if (when > now) {
+        return when;
+    }
+    timing_.precharge_all(rank, now);
+    tell(Command::PrechargeAll, static_cast<std::size_t>(std::countr_zero(rank)), device::kNoRow,
+         now);
+    ++stats_.precharges;
+    rows_have_closed(std::popcount(rank & open), now);
+    device::for_each_bank(rank & open, [&](std::size_t bank) {
+        row_left(bank, now);
+        scheduler_.on_precharge(bank, bursts_, timing_, now);
+    });
+    return now + 1;
+}
+
 // One step towards the refresh that is due; returns when to take the next.
 template <class Scheduler>
 std::int64_t ScheduledChannel<Scheduler>::refresh(std::int64_t now) {
     const policy::RefreshRound round = refresh_.round();
-    if (const auto later = close_rows(round.banks, now)) {
+    if (const auto later = close_ranks(round.banks, now)) {
         return *later;
     }
     const std::int64_t when = timing_.earliest_refresh(round.banks);
@@ -231,7 +258,7 @@ void ScheduledChannel<Scheduler>::catch_up_refreshes(std::int64_t now) {
 // Gives the guest his next turn once every row is closed; returns when to look again.
 template <class Scheduler>
 std::int64_t ScheduledChannel<Scheduler>::serve_guest(std::int64_t now) {
-    if (const auto later = close_rows(kEveryBank, now)) {
+    if (const auto later = close_ranks(kEveryBank, now)) {
         return *later;
     }
     const std::int64_t quiet = timing_.earliest_refresh(kEveryBank);

@@ -37,7 +37,7 @@ TEST(Channel, AGuestGetsItOnceEveryRowIsClosedAndRequestsWaitForHim) {
     bench.channel().invite(guest, kStart + 500);
     bench.arrive(kStart + 510, 0, 7);
     const std::int64_t quiet = kStart + 500 + 31;  // PRE, tRP
-    EXPECT_THAT(bench.run(), ElementsAre(act(kStart), rd(kStart + 29), pre(kStart + 500),
+    EXPECT_THAT(bench.run(), ElementsAre(act(kStart), rd(kStart + 29), pre_all(kStart + 500),
                                          act(quiet + 211 + 1), rd(quiet + 211 + 1 + 29)));
     EXPECT_THAT(guest.turns, ElementsAre(std::pair(quiet, INT64_MAX)));
     EXPECT_EQ(guest.gone, quiet + 211);
@@ -81,21 +81,22 @@ TEST(Channel, BurstsThatWaitGiveWayToAGuest) {
     const std::int64_t last = kStart + 29 + 5 * 13;  // RD before he comes
     const std::int64_t quiet = last + 17 + 31;       // tRTP, tRP
     EXPECT_EQ(bench.heard[6], rd(last));
-    EXPECT_EQ(bench.heard[7], pre(last + 17));
+    EXPECT_EQ(bench.heard[7], pre_all(last + 17));
     EXPECT_EQ(bench.heard[8], act(quiet + 211 + 1));
     EXPECT_THAT(guest.turns, ElementsAre(std::pair(quiet, INT64_MAX)));
 }
 
-TEST(Channel, OfTwoRowsThatMayCloseThatOfTheHigherBankDoesFirst) {
+TEST(Channel, EveryRowClosesWithOnePrechargeForAGuest) {
     Bench bench;
+    bench.config.timing.tRPab = base::Cycles{53};
     Guest guest;
     bench.arrive(kStart, 0, 7);
     bench.arrive(kStart, kOtherGroup, 7);
     bench.channel().invite(guest, kStart + 500);
     bench.run();
-    EXPECT_EQ(bench.heard[4], pre(kStart + 500, kOtherGroup));
-    EXPECT_EQ(bench.heard[5], pre(kStart + 501));
-    EXPECT_THAT(guest.turns, ElementsAre(std::pair(kStart + 501 + 31, INT64_MAX)));
+    EXPECT_EQ(bench.heard[4], pre_all(kStart + 500));
+    EXPECT_THAT(guest.turns, ElementsAre(std::pair(kStart + 500 + 53, INT64_MAX)));
+    EXPECT_EQ(bench.channel().stats().precharges.value(), 1);
 }
 
 TEST(Channel, AGuestComesAgainWhenHeSaysHeWill) {

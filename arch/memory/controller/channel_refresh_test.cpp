@@ -29,8 +29,49 @@ TEST(Channel, ABurstThatComesJustBeforeARefreshLosesItsRowToIt) {
     bench.arrive(due - 1, 0, 7);
     const std::int64_t closed = due - 1 + 67;      // tRAS
     const std::int64_t refreshed = due - 1 + 101;  // tRC: more than tRAS + tRP
-    EXPECT_THAT(bench.run(due + 1000), ElementsAre(act(due - 1), pre(closed), ref(refreshed),
+    EXPECT_THAT(bench.run(due + 1000), ElementsAre(act(due - 1), pre_all(closed), ref(refreshed),
                                                    act(refreshed + 307), rd(refreshed + 307 + 29)));
+}
+
+TEST(Channel, EveryRowClosesWithOnePrechargeBeforeARefresh) {
+    Refreshed bench;
+    bench.config.timing.tRPab = base::Cycles{53};
+    const std::int64_t due = Refreshed::kInterval / 3;
+    for (const std::size_t bank : {0U, 4U, 8U}) {
+        bench.arrive(kStart, bank, 7);
+    }
+    bench.arrive(due, 12, 7);
+    const std::int64_t open = due + 53 + 307;
+    const std::vector<Heard> heard = bench.run(due + 1000);
+    EXPECT_THAT(std::vector(heard.end() - 4, heard.end()),
+                ElementsAre(pre_all(due), ref(due + 53), act(open, 12), rd(open + 29, 12)));
+    bench.channel().finish_statistics(open);
+    EXPECT_EQ(bench.channel().stats().row_open.value(), 3 * (due - kStart) - 5 - 10);
+    EXPECT_EQ(bench.channel().stats().any_row_open.value(), due - kStart);
+}
+
+// The last of them to have its time decides.
+TEST(Channel, OnePrechargeOfAllBanksWaitsForEachOfThem) {
+    Refreshed bench;
+    const std::int64_t due = Refreshed::kInterval / 3;
+    bench.arrive(kStart, 0, 7);
+    bench.arrive(due - 50, 4, 7);
+    bench.arrive(due, 4, 8);
+    const std::vector<Heard> heard = bench.run(due + 1000);
+    const std::int64_t closed = due - 50 + 67;  // tRAS
+    EXPECT_THAT(std::vector(heard.end() - 4, heard.end() - 2),
+                ElementsAre(pre_all(closed), ref(closed + 34)));  // tRC after its ACT
+}
+
+TEST(Channel, OfAPairsRowsThatMayCloseThatOfTheHigherBankDoesFirst) {
+    BankRefreshed bench(500);
+    bench.config.controller.refresh_policy = "bank_pair";
+    bench.arrive(kStart, 0, 7);
+    bench.arrive(kStart, 8, 7);
+    bench.arrive(kStart + 500, 4, 7);
+    const std::vector<Heard> heard = bench.run(kStart + 1000);
+    EXPECT_THAT(std::vector(heard.begin() + 4, heard.begin() + 7),
+                ElementsAre(pre(kStart + 500, 8), pre(kStart + 501), act(kStart + 502, 4)));
 }
 
 TEST(Channel, RefreshesAreAnIntervalApart) {

@@ -27,7 +27,8 @@ void CommandLog::line(std::size_t channel, std::string_view command, std::int64_
 
 void CommandLog::on_command(std::size_t channel, device::Command command, std::size_t bank,
                             std::int64_t row, std::int64_t now) {
-    const bool whole_rank = command == device::Command::Refresh;
+    const bool whole_rank =
+        command == device::Command::Refresh || command == device::Command::PrechargeAll;
     line(channel, device::kCommandNames[command],
          static_cast<std::int64_t>(
              whole_rank ? bank - bank % static_cast<std::size_t>(banks_per_rank_) : bank),

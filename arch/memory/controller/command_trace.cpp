@@ -8,6 +8,8 @@ namespace tilesim::arch::memory::controller {
 
 namespace {
 
+constexpr std::string_view kRowOpen = "row_open";
+
 std::string_view name_of_burst(bool write) {
     return write ? "write" : "read";
 }
@@ -16,7 +18,11 @@ std::string_view name_of_burst(bool write) {
 
 CommandTrace::CommandTrace(const device::MemoryConfig& config, base::ProbeListener& listener,
                            Bursts bursts)
-    : timing_(config.timing), clock_(config.clock), listener_(listener), bursts_(bursts) {
+    : timing_(config.timing),
+      banks_per_rank_(static_cast<std::size_t>(config.banks_per_rank())),
+      clock_(config.clock),
+      listener_(listener),
+      bursts_(bursts) {
     for (std::int64_t i = 0; i < config.channels; ++i) {
         const std::string channel = fmt::format("memory.channel({})", i);
         Lanes lanes;
@@ -35,16 +41,28 @@ void CommandTrace::activity(const std::string& component, std::string_view name,
     listener_.end(component, name, clock_.time_of(base::Cycles{end}));
 }
 
+void CommandTrace::close(Lanes& lanes, std::size_t bank, base::Cycles when) {
+    lanes.open &= ~(std::uint64_t{1} << bank);
+    listener_.end(lanes.banks[bank], kRowOpen, clock_.time_of(when));
+}
+
 void CommandTrace::on_command(std::size_t channel, device::Command command, std::size_t bank,
                               std::int64_t, std::int64_t now) {
-    constexpr std::string_view kRowOpen = "row_open";
     Lanes& lanes = lanes_[channel];
     switch (command) {
         case device::Command::Activate:
+            lanes.open |= std::uint64_t{1} << bank;
             listener_.begin(lanes.banks[bank], kRowOpen, clock_.time_of(base::Cycles{now}));
             break;
         case device::Command::Precharge:
-            listener_.end(lanes.banks[bank], kRowOpen, clock_.time_of(base::Cycles{now}));
+            close(lanes, bank, base::Cycles{now});
+            break;
+        case device::Command::PrechargeAll:
+            for (std::size_t i = 0; i < banks_per_rank_; ++i) {
+                if ((lanes.open >> (bank + i) & 1) != 0) {
+                    close(lanes, bank + i, base::Cycles{now});
+                }
+            }
             break;
         case device::Command::Read:
             burst(lanes, false, now + timing_.read_latency.count());
@@ -59,8 +77,7 @@ void CommandTrace::on_command(std::size_t channel, device::Command command, std:
             burst(lanes, write, now + latency.count());
             const base::Cycles to_close =
                 write ? latency + timing_.burst + timing_.tWR : timing_.tRTP;
-            listener_.end(lanes.banks[bank], kRowOpen,
-                          clock_.time_of(base::Cycles{now} + to_close));
+            close(lanes, bank, base::Cycles{now} + to_close);
             break;
         }
         case device::Command::Refresh:

@@ -3,9 +3,10 @@
 //
 // "memory.channel(0).bank(3)"  row_open                  from ACT to PRE
 // "memory.channel(0).bus"      read, write, turnaround   data; bursts without a gap are one
-// activity "memory.channel(0).refresh"  refresh                   tRFC from REF A turnaround is
-// what of the gap before data of the other direction the timing asks for; the rest of a gap is
-// nothing. Refreshes of a channel that has been idle for several intervals are not seen.
+// "memory.channel(0).refresh"  refresh                   tRFC from REF
+// A turnaround is what of the gap before data of the other direction the timing asks for; the rest
+// of a gap is nothing. Refreshes of a channel that has been idle for several intervals are not
+// seen.
 #pragma once
 
 #include <cstdint>
@@ -38,15 +39,18 @@ class CommandTrace final : public CommandListener {
     struct Lanes {
         std::string bus, refresh;
         std::vector<std::string> banks;
+        std::uint64_t open = 0;   // banks with a row, as a set
         bool write = false;       // of the bursts under way
         std::int64_t begin = -1;  // CK; -1: no burst yet
         std::int64_t end = 0;
     };
+    void close(Lanes& lanes, std::size_t bank, base::Cycles when);
     void burst(Lanes& lanes, bool write, std::int64_t start);
     void activity(const std::string& component, std::string_view name, std::int64_t begin,
                   std::int64_t end);
 
     device::DramTiming timing_;
+    std::size_t banks_per_rank_;
     base::Clock clock_;
     base::ProbeListener& listener_;
     Bursts bursts_;

@@ -36,6 +36,8 @@ TEST(CommandTrace, BurstsWithoutAGapAreOneAndTurnaroundsStandBetweenDirections) 
     trace.on_command(0, device::Command::Read, 1, 7, 48);   // data 68..76
     trace.on_command(0, device::Command::Write, 1, 7, 70);  // data 80..88: four after the reads
     trace.on_command(0, device::Command::Precharge, 1, device::kNoRow, 150);
+    trace.on_command(0, device::Command::Activate, 2, 9, 160);
+    trace.on_command(0, device::Command::PrechargeAll, 0, device::kNoRow, 195);
     trace.on_command(0, device::Command::Refresh, 0, device::kNoRow, 200);
     trace.finish();
     constexpr std::int64_t kCk = 1'000'000;
@@ -45,6 +47,8 @@ TEST(CommandTrace, BurstsWithoutAGapAreOneAndTurnaroundsStandBetweenDirections) 
                                         {"memory.channel(0).bus", "+turnaround", 78 * kCk},
                                         {"memory.channel(0).bus", "-turnaround", 80 * kCk},
                                         {"memory.channel(0).bank(1)", "-row_open", 150 * kCk},
+                                        {"memory.channel(0).bank(2)", "+row_open", 160 * kCk},
+                                        {"memory.channel(0).bank(2)", "-row_open", 195 * kCk},
                                         {"memory.channel(0).refresh", "+refresh", 200 * kCk},
                                         {"memory.channel(0).refresh", "-refresh", 300 * kCk},
                                         {"memory.channel(0).bus", "+write", 80 * kCk},

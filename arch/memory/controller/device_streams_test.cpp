@@ -253,7 +253,8 @@ TEST_P(Streams, SequentialReadsLoseToEachRefreshItsTimeAndTheRows) {
             continue;
         }
         const std::int64_t closed = std::max({due, read + t.tRTP.count(), opened + t.tRAS.count()});
-        const std::int64_t refreshed = std::max(closed + t.tRP.count(), opened + t.tRC.count());
+        const std::int64_t refreshed = std::max(
+            closed + (t.tRPab.count() > 0 ? t.tRPab : t.tRP).count(), opened + t.tRC.count());
         opened = refreshed + t.tRFC.count();
         read = opened + t.tRCD.count();
         due += t.tREFI.count();

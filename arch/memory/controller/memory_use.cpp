@@ -79,6 +79,8 @@ class MemoryUse {
         const bool partial = policy::refreshes_of(config_).command != device::Command::Refresh;
         name_if(totals_.refreshes == 0, kTiming, {"tREFI"});
         name_if(partial || totals_.refreshes == 0, kTiming, {"tRFC"});
+        // All rows of a rank close at once before all its banks are refreshed, or lent.
+        name_if((partial || totals_.refreshes == 0) && !guest_, kTiming, {"tRPab"});
         name_if(!partial || totals_.refreshes == 0, kTiming, {"tRFC_pb"});
         name_if(!partial || totals_.refreshes < 2, kTiming, {"tREFpb_to_REFpb", "tREFpb_to_ACT"});
         name_if(totals_.refreshes == 0, kController,

@@ -98,7 +98,7 @@ TEST(RowPlans, ARowThatARefreshHasClosedIsOwedToNobody) {
     const std::int64_t last = open + 29 + 37;
     const std::int64_t closed = last + 19 + 4 + 41;
     EXPECT_THAT(bench.run(kOrigin + 2000),
-                ElementsAre(act(kOrigin, kA), pre(kOrigin + 67, kA),
+                ElementsAre(act(kOrigin, kA), pre_all(kOrigin + 67),
                             Heard{device::Command::Refresh, kA, refreshed}, act(open, kA),
                             wr(open + 29, kA), wr(last, kA), pre(closed, kA), act(closed + 31, kA),
                             rd(closed + 31 + 29, kA)));
@@ -130,7 +130,7 @@ TEST(RowPlans, AnActivateThatWasPlannedWaitsForTheRefreshBeforeIt) {
         bench.arrive(kOrigin, bank, 7);
     }
     const std::vector<Heard> heard = bench.run(kOrigin + 2000);
-    const std::int64_t refreshed = kOrigin + 103 + 31;  // the fourth PRE, tRP
+    const std::int64_t refreshed = kOrigin + 100 + 31;  // PRE, tRP
     ASSERT_GE(heard.size(), 3U);
     EXPECT_EQ(heard[heard.size() - 3], (Heard{device::Command::Refresh, 0, refreshed}));
     EXPECT_EQ(heard[heard.size() - 2], act(refreshed + 307, 5));
@@ -152,9 +152,8 @@ TEST(RowPlans, AReadThatWasPlannedIsNoneOnceARefreshHasClosedItsRow) {
     const std::int64_t open = closed + 31 + 307;
     bench.run(kOrigin + 2000);
     const std::vector<Heard> last(bench.heard.begin() + 2, bench.heard.end());
-    EXPECT_THAT(last,
-                ElementsAre(act(kOrigin, kA), wr(kOrigin + 29, kA), pre(kOrigin + 40, 1),
-                            pre(closed, kA), ref(closed + 31), act(open, 1), rd(open + 29, 1)));
+    EXPECT_THAT(last, ElementsAre(act(kOrigin, kA), wr(kOrigin + 29, kA), pre_all(closed),
+                                  ref(closed + 31), act(open, 1), rd(open + 29, 1)));
 }
 
 // RD was planned for 29.

@@ -98,15 +98,17 @@ class ScheduledChannel final : public Channel {
     }
     std::int64_t close_idle_rows(std::int64_t now);
     std::optional<std::int64_t> close_rows(std::uint64_t banks, std::int64_t now);
+    std::optional<std::int64_t> close_ranks(std::uint64_t banks, std::int64_t now);
     void row_left(std::size_t bank, std::int64_t now);
-    // For statistics: a row opens (the set of open banks does not have it yet), or has closed.
+    // For statistics: a row opens (the set of open banks does not have it yet), or some have
+    // closed.
     void row_opens(std::int64_t now) {
         row_open_ -= now;
         any_row_open_ -= timing_.open_banks() == 0 ? now : 0;
         last_opened_ = now;
     }
-    void row_has_closed(std::int64_t now) {
-        row_open_ += now;
+    void rows_have_closed(std::int64_t rows, std::int64_t now) {
+        row_open_ += rows * now;
         any_row_open_ += timing_.open_banks() == 0 ? now : 0;
     }
     std::int64_t refresh(std::int64_t now);

@@ -48,6 +48,7 @@ class TraceRules {
     struct Bank {
         std::int64_t row = -1;
         std::int64_t closed = -1'000'000;  // when its row was, or will have been, closed
+        std::int64_t ready = -1'000'000;   // when an ACT or a refresh may follow a PREab
         std::int64_t opened = -1'000'000;
         std::int64_t busy = -1'000'000;  // refreshed until then
         std::int64_t may_close = -1'000'000;
@@ -81,7 +82,7 @@ class TraceRules {
                 const std::int64_t own = e.group * config_.banks_per_group + e.bank;
                 const bool pair = config_.controller.refresh_policy == "bank_pair" &&
                                   index == own + config_.banks_per_rank() / 2;
-                if (e.command == "REFab" || (e.command == "REFsb" && bank == e.bank) ||
+                if (e.is({"REFab", "PREab"}) || (e.command == "REFsb" && bank == e.bank) ||
                     index == own || (e.command == "REFpb" && pair)) {
                     places.push_back({e.rank, group, bank});
                 }
@@ -115,6 +116,7 @@ class TraceRules {
         if (e.is({"ACT"})) {
             need(bank.row == -1, "ACT to an open row", line);
             need(after(bank.closed, t_.tRP), "tRP", line);
+            need(e.clock >= bank.ready, "tRPab", line);
             need(after(bank.opened, t_.tRC), "tRC", line);
             need(e.clock >= bank.busy, "refreshed bank", line);
             bank.row = e.row;
@@ -132,13 +134,17 @@ class TraceRules {
                 bank.row = -1;
                 bank.closed = bank.may_close;
             }
-        } else if (e.is({"PREpb"})) {
+        } else if (e.is({"PREpb", "PREab"})) {
             need(e.clock >= bank.may_close, "tRAS, tRTP or tWR", line);
+            if (e.is({"PREab"})) {
+                bank.ready = e.clock + (t_.tRPab.count() > 0 ? t_.tRPab : t_.tRP).count();
+            }
             bank.row = -1;
             bank.closed = e.clock;
         } else {
             need(bank.row == -1, "refresh of an open row", line);
             need(after(bank.closed, t_.tRP), "tRP before a refresh", line);
+            need(e.clock >= bank.ready, "tRPab before a refresh", line);
             need(e.clock >= bank.busy, "refresh of a refreshed bank", line);
             bank.busy = e.clock + (e.command == "REFab" ? t_.tRFC : t_.tRFC_pb).count();
         }
@@ -161,7 +167,7 @@ class TraceRules {
         }
         if (old.is({"ACT"}) && e.is({"ACT"}) && rank) {
             least(group ? t_.tRRD_L : t_.tRRD_S, "tRRD");
-        } else if (old.is({"PREpb"}) && e.is({"PREpb"})) {
+        } else if (old.is({"PREpb", "PREab"}) && e.is({"PREpb", "PREab"})) {
             least(t_.tPPD, "tPPD");
         } else if (old.column() && e.column()) {
             columns(old, e, age, rank, group, line);

@@ -53,8 +53,8 @@ TEST(UnwatchedRefresh, TheLastOneBeforeABurstIsNotTheOneThatIsDueWithIt) {
     bench.arrive(kStart, kHeld, 7);
     bench.arrive(third, kHeld, 7);
     EXPECT_THAT(bench.run(third + 500),
-                ElementsAre(act(kStart), rd(kStart + 29), pre(second), ref(second + 31), ref(third),
-                            act(third + 307), rd(third + 307 + 29)));
+                ElementsAre(act(kStart), rd(kStart + 29), pre_all(second), ref(second + 31),
+                            ref(third), act(third + 307), rd(third + 307 + 29)));
 }
 
 // One is due every 1000 CK from 2000 on, two of which wait until 3877: in 100 CK one can begin,

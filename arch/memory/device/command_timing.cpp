@@ -64,6 +64,25 @@ void CommandTiming::precharge_after_column(std::size_t bank) {
     raise(banks_.activate[bank], closed_[bank] + t_.tRP.count());
 }
 
+// A row that closes by itself has begun to by then: of the banks with no row, too.
+std::int64_t CommandTiming::earliest_precharge_all(std::uint64_t banks) const {
+    std::int64_t when = earliest(Command::Precharge);
+    for_each_bank(banks, [&](std::size_t bank) { when = std::max(when, banks_.precharge[bank]); });
+    return when;
+}
+
+void CommandTiming::precharge_all(std::uint64_t banks, std::int64_t now) {
+    SIM_DCHECK(now >= earliest_precharge_all(banks), "a PRE of all banks at {} is too early", now);
+    bus_.carry_row(now + t_.precharge_command.count());
+    channel_.precharge = now + t_.tPPD.count();
+    open_ &= ~banks;
+    for_each_bank(banks, [&](std::size_t bank) {
+        rows_[bank] = kNoRow;
+        closed_[bank] = now;
+        raise(banks_.activate[bank], now + t_.all_banks_tRP().count());
+    });
+}
+
 void CommandTiming::hold_back(std::uint64_t banks, std::int64_t now) {
     const std::int64_t never = now + 2 * kLongestConstraint;
     for_each_bank(banks, [&](std::size_t bank) {

@@ -25,6 +25,7 @@ enum class Command {
     Read,
     Write,
     Precharge,
+    PrechargeAll,   // of all banks of a rank (PREab)
     Refresh,        // of all banks of a rank (REFab)
     RefreshBank,    // of one bank or a pair (REFpb, REFp2b)
     RefreshSame,    // of the same bank of every group (REFsb)
@@ -36,6 +37,7 @@ inline constexpr base::NameTable<Command> kCommandNames{{
     {"RD", Command::Read},
     {"WR", Command::Write},
     {"PREpb", Command::Precharge},
+    {"PREab", Command::PrechargeAll},
     {"REFab", Command::Refresh},
     {"REFpb", Command::RefreshBank},
     {"REFsb", Command::RefreshSame},
@@ -57,10 +59,17 @@ class CommandTiming {
     CommandBus& bus() { return bus_; }
     const CommandBus& bus() const { return bus_; }
     std::uint64_t open_banks() const { return open_; }  // bit set where a row is open
-    // The first CK in which the command may go to the bank, row state aside. Not for Refresh.
+    // The first CK in which the command may go to the bank, row state aside. Not for
+    // PrechargeAll and the refreshes.
     std::int64_t earliest(Command command, std::size_t bank) const {
         return std::max(earliest(command), banks_earliest(command)[bank]);
     }
+    // The banks of a rank that has one of these.
+    std::uint64_t rank_with(std::uint64_t banks) const {
+        return (~std::uint64_t{0} >> (kMaxBanks - rank_size_)) << (rank_of(banks) * rank_size_);
+    }
+    // The first CK in which one PRE can close every row of a rank's banks.
+    std::int64_t earliest_precharge_all(std::uint64_t banks) const;
     // The first CK in which these banks, all closed, can be refreshed together.
     std::int64_t earliest_refresh(std::uint64_t banks) const;
     // The same in two steps, for asking about many banks: what holds for every bank, and the bank's
@@ -92,6 +101,7 @@ class CommandTiming {
     }
     // ACT, RD, WR or PRE.
     void issue(Command command, std::size_t bank, std::int64_t row, std::int64_t now);
+    void precharge_all(std::uint64_t banks, std::int64_t now);
     // REF to these banks, which takes them until CK `until`.
     void refresh(std::uint64_t banks, std::int64_t now, std::int64_t until);
     // The row of a bank closes by itself after the RD or WR that has just gone to it.

@@ -75,6 +75,37 @@ TEST(CommandTiming, PrechargesOfOtherBanksWaitTppd) {
     EXPECT_EQ(bank.earliest(Command::Activate, kOtherGroup), kStart + 1);  // the command bus
 }
 
+// LPDDR: longer than that of one bank.
+TEST(CommandTiming, APrechargeOfAllBanksHasATimeOfItsOwn) {
+    MemoryConfig config = prime_device();
+    config.timing.tPPD = base::Cycles{9};
+    config.timing.tRPab = base::Cycles{53};
+    CommandTiming banks{config};
+    banks.issue(Command::Activate, kBank, 7, kStart);
+    banks.issue(Command::Activate, kOtherGroup, 7, kStart + 40);
+    EXPECT_EQ(banks.earliest_precharge_all(0xFFFF), kStart + 40 + 67);
+    banks.precharge_all(0xFFFF, kStart + 200);
+    EXPECT_EQ(banks.open_banks(), 0U);
+    EXPECT_EQ(banks.open_row(kBank), kNoRow);
+    EXPECT_EQ(banks.bus().free_for_rows(), kStart + 201);
+    EXPECT_EQ(banks.earliest_precharge_all(0xFFFF), kStart + 209);
+    EXPECT_EQ(banks.earliest(Command::Activate, kSameGroup), kStart + 253);  // closed already
+    EXPECT_EQ(banks.earliest_refresh(0xFFFF), kStart + 253);
+}
+
+TEST(CommandTiming, ARankIsClosedWithoutTheOther) {
+    MemoryConfig config = prime_device();
+    config.ranks = 2;
+    CommandTiming banks{config};
+    banks.issue(Command::Activate, kBank, 7, kStart);
+    banks.issue(Command::Activate, 17, 7, kStart + 20);
+    EXPECT_EQ(banks.rank_with(banks.open_banks()), 0xFFFFU);
+    banks.precharge_all(0xFFFF, kStart + 200);
+    EXPECT_EQ(banks.open_banks(), std::uint64_t{1} << 17);
+    EXPECT_EQ(banks.rank_with(banks.open_banks()), 0xFFFF'0000U);
+    EXPECT_EQ(banks.earliest(Command::Activate, 18), kStart + 201);  // the command bus
+}
+
 TEST(CommandTiming, PrechargeWaitsTrasAndActivateTrc) {
     Opened bank;
     EXPECT_EQ(bank.earliest(Command::Precharge, kBank), kStart + 67);

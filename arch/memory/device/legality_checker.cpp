@@ -38,6 +38,10 @@ void LegalityChecker::require(bool holds, const char* rule, const HeardCommand& 
 void LegalityChecker::hear(const HeardCommand& heard) {
     HeardCommand command = heard;
     command.command = column_of(heard.command);
+    if (heard.command == Command::PrechargeAll) {
+        command.command = Command::Precharge;
+        command.bank = kAllBanks;
+    }
     int activates = 0;
     for (const HeardCommand& old : past_) {
         check_pair(old, command);
@@ -51,7 +55,7 @@ void LegalityChecker::hear(const HeardCommand& heard) {
     }
     check_rows(command);
     remember(command);
-    if (command.command != heard.command) {
+    if (command.command != heard.command && is_column(command)) {
         const HeardCommand close{
             Command::Precharge,      heard.bank, kNoRow, earliest_close(heard.bank), true,
             base::Cycles{INT64_MAX}, true};
@@ -109,7 +113,7 @@ void LegalityChecker::check_pair(const HeardCommand& old, const HeardCommand& no
             } else if (old.command == Command::Activate) {
                 at_least(same_group ? t.tRRD_L : t.tRRD_S, "tRRD");
             } else if (old.command == Command::Precharge && same_bank) {
-                at_least(t.tRP, "tRP");
+                at_least(old.bank == kAllBanks ? t.all_banks_tRP() : t.tRP, "tRP");
             } else if (old.command == Command::Refresh) {
                 at_least(t.tRFC, "tRFC");
             }
@@ -132,7 +136,7 @@ void LegalityChecker::check_pair(const HeardCommand& old, const HeardCommand& no
             break;
         case Command::Refresh:
             if (old.command == Command::Precharge) {
-                at_least(t.tRP, "tRP before REF");
+                at_least(old.bank == kAllBanks ? t.all_banks_tRP() : t.tRP, "tRP before REF");
             }
             break;
         default:

@@ -76,6 +76,8 @@ void read_timing(Node& node, DramTiming& timing) {
     node.optional("tRCD", timing.tRCD, positive, "ACT to RD or WR");
     node.optional("tRCD_WR", timing.tRCD_WR, cycles, "ACT to WR where that differs; 0: tRCD");
     node.optional("tRP", timing.tRP, positive, "PRE to ACT");
+    node.optional("tRPab", timing.tRPab, cycles,
+                  "PRE of all banks of a rank to ACT or REF; 0: tRP");
     node.optional("tRAS", timing.tRAS, positive, "ACT to PRE");
     node.optional("tRC", timing.tRC, positive, "ACT to ACT of a bank");
     node.optional("tRTP", timing.tRTP, positive, "RD to PRE");
@@ -100,6 +102,7 @@ void check_timing(Node& node, const DramTiming& timing) {
     rule(timing.tREFI, "tREFI", timing.tRFC, "tRFC", true);
     rule(timing.tRAS, "tRAS", timing.tRCD, "tRCD");
     rule(timing.tRC, "tRC", timing.tRAS + timing.tRP, "tRAS + tRP");
+    rule(timing.all_banks_tRP(), "tRPab", timing.tRP, "tRP");
     rule(timing.tRRD_L, "tRRD_L", timing.tRRD_S, "tRRD_S");
     rule(timing.tFAW, "tFAW", timing.tRRD_S * 3, "3 x tRRD_S");
     rule(timing.tCCD_L, "tCCD_L", timing.tCCD_S, "tCCD_S");

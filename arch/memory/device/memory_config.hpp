@@ -31,6 +31,7 @@ struct DramTiming {
     base::Cycles tRCD{40};              // ACT to RD or WR
     base::Cycles tRCD_WR{0};            // ACT to WR where that differs; 0: tRCD
     base::Cycles tRP{40};               // PRE to ACT
+    base::Cycles tRPab{0};              // the same of all banks at once; 0: tRP
     base::Cycles tRAS{90};              // ACT to PRE
     base::Cycles tRC{130};              // ACT to ACT, same bank
     base::Cycles tRRD_S{8};             // ACT to ACT, other bank group
@@ -51,6 +52,8 @@ struct DramTiming {
     base::Cycles tRFC_pb{0};            // of one bank, or of the same bank of every group
     base::Cycles tREFpb_to_REFpb{0};    // one of those to the next
     base::Cycles tREFpb_to_ACT{0};      // one of those to an ACT elsewhere
+
+    base::Cycles all_banks_tRP() const { return tRPab.count() > 0 ? tRPab : tRP; }
 };
 
 enum class AddressField { Column, BankGroup, Bank, Channel, Row, Rank };

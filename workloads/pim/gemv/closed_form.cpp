@@ -110,14 +110,15 @@ std::int64_t closed_form_cycles(const GemvProblem& gemv, const PimPlacement& p,
                                     ? 0
                                     : arch::pim::BankTiming::last_of_activates(
                                           memory.timing, memory.banks() / pim.banks_per_unit);
-    const std::int64_t row_switch = (pim.precharge_all + times.activate_to_mac).count() + spread;
+    const std::int64_t row_switch = (times.precharge_all + times.activate_to_mac).count() + spread;
     const std::int64_t last_close = (times.write_to_precharge - pim.command_interval).count();
     turns += recovery_of_results(gemv, p, memory, pim);
     const std::int64_t of_a_bank =
         commands * slot + words * pim.mac_slot().count() + turns + rows * row_switch;
     // The last row of a unit's first bank closes while the other works.
-    return pim.banks_per_unit * of_a_bank - (pim.banks_per_unit - 1) * pim.precharge_all.count() -
-           (pim.program_end == arch::pim::ProgramEnd::LastCommand ? pim.precharge_all.count() : 0) +
+    return pim.banks_per_unit * of_a_bank - (pim.banks_per_unit - 1) * times.precharge_all.count() -
+           (pim.program_end == arch::pim::ProgramEnd::LastCommand ? times.precharge_all.count()
+                                                                  : 0) +
            (pim.ends_at_last_command() ? 0 : last_close);
 }
 
