@@ -147,6 +147,26 @@ std::vector<Said> heeded() {
 
 INSTANTIATE_TEST_SUITE_P(Keys, Heeded, testing::ValuesIn(heeded()), name_of);
 
+// A call that takes a share of the model's time follows the model's numbers.
+TEST(UnfeltOfADevice, NumbersOfTheTimingModelAreWhereACallsCyclesAreStated) {
+    const char* key = "npu.kernels.vector_macs";
+    const auto of = [](const char* keys, const Overrides& overrides) {
+        return result_of(
+            fmt::format("{{device: xdna2, workload: {{gemv: {{M: 256, K: 256, weights: bf16, "
+                        "input: bf16, accumulate: bf16}}}}, mapping: {{gemv: {{columns: 4, "
+                        "rows_per_call: 8}}, {}}}}}",
+                        keys),
+            overrides);
+    };
+    const Overrides slower = {{"device.npu.kernels.vector_macs", "16"}};
+    const auto share = of("kernel_permille: 2000", {});
+    EXPECT_THAT(share.not_exercised, Not(Contains(key)));
+    EXPECT_NE(share.cycles, of("kernel_permille: 2000", slower).cycles);
+    const auto stated = of("kernel_cycles: 900", {});
+    EXPECT_THAT(stated.not_exercised, Contains(key));
+    EXPECT_EQ(stated.cycles, of("kernel_cycles: 900", slower).cycles);
+}
+
 TEST(UnfeltOfAChosenMapping, IsNotSaidInWords) {
     const auto result = result_of(
         "{device: sapphire_rapids, workload: {gemm: {M: 32, K: 64, N: 32, a: int8, b: int8, "

@@ -177,6 +177,7 @@ void override_kernel_cycles(const KernelCycles& kernel, Program& program,
             each.cycles = kernel.cycles ? *kernel.cycles
                                         : modelled_cycles(each, config) * kernel.permille /
                                               KernelCycles::kAsModelled;
+            each.as_modelled = !kernel.cycles;
         }
     }
     result.notes.push_back(

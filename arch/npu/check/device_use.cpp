@@ -190,7 +190,7 @@ class DeviceUse {
     }
     void look_at(const program::Kernel& kernel) {
         calls_ = calls_ || kernel.kind != program::KernelKind::Inline;
-        if (kernel.cycles) {
+        if (kernel.cycles && !kernel.as_modelled) {
             return;
         }
         feels_slots_ = feels_slots_ || feels_slots(kernel);

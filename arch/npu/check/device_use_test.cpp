@@ -184,6 +184,8 @@ TEST(DeviceUse, MultiplicationsThatNoKernelUsesAreNamed) {
     EXPECT_EQ(named(), (std::vector<int>{0, 1}));
     program.kernels[0].cycles = 100;  // whatever the device's
     EXPECT_EQ(named(), (std::vector<int>{0, 1, 2}));
+    program.kernels[0].as_modelled = true;  // a share of the device's
+    EXPECT_EQ(named(), (std::vector<int>{0, 1}));
 }
 
 TEST(DeviceUse, OnlySpilledAccumulatorsFeelTheirLatency) {

@@ -111,6 +111,7 @@ struct Kernel {
     // one before has ended; 0: iterations overlap. Such an iteration may take its vector apart.
     std::int64_t iteration_lanes = 0;
     bool by_element = false;
+    bool as_modelled = false;  // `cycles` are a stated share of the timing model's, and follow it
     base::FilePlace where = {};
 };
 // Bytes of one row of a Matvec's or Dequantise's A: its elements, then their bf16 scale factors.
