@@ -1,5 +1,7 @@
 #include "arch/fabric/fabric_config.hpp"
 
+#include <fmt/format.h>
+
 #include <bit>
 
 #include "arch/base/config.hpp"
@@ -40,10 +42,11 @@ FabricConfig read_fabric_config(base::config::Node node) {
     node.optional("page_walk", config.page_walk, latency,
                   "the walker is busy with a page whose translation is not at hand");
     if (config.line.count() % config.link_width.count() != 0) {
-        node.error("line", "must be a multiple of link_width");
+        node.error("line", fmt::format("must be a multiple of link_width, {} B/cycle, got {} B",
+                                       config.link_width.count(), config.line.count()));
     }
     if (!std::has_single_bit(static_cast<std::uint64_t>(config.chop.count()))) {
-        node.error("chop", "must be a power of two");
+        node.error("chop", fmt::format("must be a power of two, got {} B", config.chop.count()));
     }
     node.done();
     return config;

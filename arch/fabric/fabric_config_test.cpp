@@ -21,14 +21,20 @@ TEST(FabricConfig, AChopIsAPowerOfTwo) {
         read_fabric("fabric:\n  chop: 96 B\n");
         FAIL();
     } catch (const base::config::ConfigError& error) {
-        EXPECT_THAT(error.what(),
-                    testing::HasSubstr("device.yaml:2:9: fabric.chop: must be a power of two"));
+        EXPECT_THAT(
+            error.what(),
+            testing::HasSubstr("device.yaml:2:9: fabric.chop: must be a power of two, got 96 B"));
     }
 }
 
 TEST(FabricConfig, ALineIsCarriedInWholeCycles) {
-    EXPECT_THROW(read_fabric("fabric: {line: 24 B, link_width: 16 B/cycle}"),
-                 base::config::ConfigError);
+    try {
+        read_fabric("fabric: {line: 24 B, link_width: 16 B/cycle}");
+        FAIL();
+    } catch (const base::config::ConfigError& error) {
+        EXPECT_THAT(error.what(), testing::HasSubstr("fabric.line: must be a multiple of "
+                                                     "link_width, 16 B/cycle, got 24 B"));
+    }
 }
 
 }  // namespace

@@ -65,7 +65,8 @@ void read_core(Node node, CoreConfig& core) {
     node.optional("alternating_sides", core.alternating_sides,
                   "a core reaches the memory east of its own in even rows, west in odd ones");
     if (core.stack >= core.memory) {
-        node.error("stack", "must be smaller than memory");
+        node.error("stack", fmt::format("must be smaller than memory, {} B, got {} B",
+                                        core.memory.count(), core.stack.count()));
     }
     node.done();
 }
@@ -100,7 +101,8 @@ void read_stream(Node node, StreamConfig& stream) {
     node.optional("arbiter_fifo", stream.arbiter_fifo, {0, 1024},
                   "of these, words of a packet that fit behind its last arbiter");
     if (stream.arbiter_fifo > stream.sink_fifo) {
-        node.error("arbiter_fifo", "must not exceed sink_fifo");
+        node.error("arbiter_fifo", fmt::format("must not exceed sink_fifo, {}, got {}",
+                                               stream.sink_fifo, stream.arbiter_fifo));
     }
     if (stream.width.count() % kWordBytes != 0) {
         node.error("width", "must be a multiple of 4 B/cycle");

@@ -191,6 +191,16 @@ TEST_P(Shapes, BoundDescriptorsAreCountedByHalves) {
                 HasSubstr("needs 10 descriptors for its even or its odd channels, it has 9"));
 }
 
+// A device with more channels runs it with the two that it needs.
+TEST_P(Shapes, ReachesOfARowOfBlocksAreRefusedMoreStreamsThanTheyHaveRoomFor) {
+    map_.reach = OutputStationaryMapping::Reach::BlockRow;
+    EXPECT_EQ(refused(), "");
+    machine_.npu.shim_dma.channels = 4;
+    EXPECT_THAT(refused(), HasSubstr("the nearest that can: shim_channels: 2"));
+    map_.shim_channels = 2;
+    EXPECT_EQ(refused(), "");
+}
+
 TEST_P(Shapes, ATileAtATimeIsSlowerThanTwo) {
     map_.in_flight = 1;
     const std::int64_t one = exact();

@@ -143,7 +143,7 @@ class ShapeProblems : private arch::npu::check::ProblemList {
             map_.reach == OutputStationaryMapping::Reach::OutputTile ||
                 (shape_.a_in == 1 && shape_.b_in == 1 && shape_.c_out == 1),
             "reach: block_row needs one stream of A, of B and of C a shim, here they are {}, {} "
-            "and {}; the nearest that can: reach: output_tile",
+            "and {}; the nearest that can: shim_channels: 2",
             shape_.a_in, shape_.b_in, shape_.c_out);
     }
 
