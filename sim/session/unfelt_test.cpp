@@ -167,6 +167,22 @@ TEST(UnfeltOfADevice, NumbersOfTheTimingModelAreWhereACallsCyclesAreStated) {
     EXPECT_EQ(stated.cycles, of("kernel_cycles: 900", slower).cycles);
 }
 
+// Five output tiles are under way by a queue of four. The command processor fills none in time.
+TEST(UnfeltOfADevice, AQueueThatIsNeverFullMattersWhereItsDepthMakesTheProgram) {
+    const char* key = "npu.shim_dma.task_queue_depth";
+    const auto of = [](const char* depth) {
+        return result_of(
+            "{device: xdna2, workload: {gemm: {M: 1024, K: 1024, N: 1024, a: int8, b: int8, "
+            "c: int16, b_layout: column_major}}, mapping: {output_stationary: {m_ct: 64, k_ct: 64, "
+            "n_ct: 64, k_mt: 512, c_buffers: 2}}}",
+            {{"device.npu.shim_dma.task_queue_depth", depth}});
+    };
+    EXPECT_THAT(of("4").not_exercised, Not(Contains(key)));
+    EXPECT_NE(measured(of("4")), measured(of("3")));
+    EXPECT_THAT(of("8").not_exercised, Contains(key));  // the descriptors allow five
+    EXPECT_EQ(measured(of("8")), measured(of("7")));
+}
+
 TEST(UnfeltOfAChosenMapping, IsNotSaidInWords) {
     const auto result = result_of(
         "{device: sapphire_rapids, workload: {gemm: {M: 32, K: 64, N: 32, a: int8, b: int8, "

@@ -88,6 +88,10 @@ class ProductJob final : public Job {
 
     void run(Runner& runner, RunResult& result) override {
         run_array(runner, case_, ready_, product_.contents, product_.macs, product_.rounds, result);
+        std::erase_if(result.not_exercised, [this](const std::string& key) {
+            const std::vector<std::string>& deciding = product_.deciding_limits;
+            return std::find(deciding.begin(), deciding.end(), key) != deciding.end();
+        });
         if (result.status != Status::Ok && result.status != Status::Mismatch) {
             return;
         }

@@ -64,6 +64,8 @@ struct LoweredProduct {
     std::string summary;  // comment lines before the printed program
     KernelCycles kernel_cycles;
     EqualRounds rounds;
+    // Keys of limits that make the program what it is, though its run may stay below them.
+    std::vector<std::string> deciding_limits = {};
     // What the dataflow adds to a result that has ended well; may be empty.
     std::function<void(RunResult&)> details = {};
 };

@@ -9,6 +9,7 @@
 #include <set>
 #include <variant>
 
+#include "arch/base/limit.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 #include "arch/npu/core/stream_kernel_timing.hpp"
 #include "arch/npu/dma/address_generator.hpp"
@@ -258,9 +259,9 @@ class DeviceUse {
             names_.insert(names_.end(), keys.begin(), keys.end());
         }
     }
-    // A limit that the program stays below.
+    // A limit that the program stays below by a tenth.
     void spare(const std::string& key, std::int64_t need, std::int64_t limit) {
-        if (need < limit) {
+        if (base::spares(limit, need)) {
             names_.push_back(key);
         }
     }
@@ -285,7 +286,7 @@ class DeviceUse {
         if (!use.acquires) {
             names_.push_back(map + "grant_to_stream");
         }
-        if (use.repeats <= 1 || use.repeats < dma.repeats) {
+        if (use.repeats <= 1 || base::spares(dma.repeats, use.repeats)) {
             names_.push_back(map + "repeats");
         }
     }

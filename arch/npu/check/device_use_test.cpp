@@ -44,16 +44,16 @@ TEST(DeviceUse, WhatNoProgramPartNeedsIsNamed) {
     EXPECT_FALSE(names(keys, "npu.command_processor.dispatch"));
 }
 
-TEST(DeviceUse, ALimitIsNamedUntilTheProgramReachesIt) {
+TEST(DeviceUse, ALimitIsNamedWhereATenthLessOfItWouldDo) {
     // NpuConfig's core DMA: 2 channels, 16 descriptors, lengths of 14 bits.
     EXPECT_TRUE(unused(receiving(of_length(64), 0), "npu.core_dma.channels"));
     EXPECT_FALSE(unused(receiving(of_length(64), 1), "npu.core_dma.channels"));
     EXPECT_TRUE(unused(receiving(of_length((1 << 13) - 1)), "npu.core_dma.length_bits"));
     EXPECT_FALSE(unused(receiving(of_length(1 << 13)), "npu.core_dma.length_bits"));
     program::BufferDescriptor last = of_length(64);
-    last.id = 14;
+    last.id = 13;
     EXPECT_TRUE(unused(receiving(last), "npu.core_dma.descriptors"));
-    last.id = 15;
+    last.id = 14;
     EXPECT_FALSE(unused(receiving(last), "npu.core_dma.descriptors"));
 }
 

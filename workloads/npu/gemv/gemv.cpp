@@ -169,7 +169,7 @@ class Lowering {
     }
 
     void move_rows() {
-        const std::int64_t tasks = ceil_div(shape_.steps, shape_.reach);
+        const std::int64_t tasks = shape_.tasks();
         std::int64_t finished = 0;
         for (std::int64_t task = 0; task < tasks; ++task) {
             if (task - finished == shape_.slots) {

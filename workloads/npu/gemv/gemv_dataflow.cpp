@@ -2,15 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "arch/base/limit.hpp"
-#include "arch/base/units.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 #include "workloads/default_mapping.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/gemv.hpp"
+#include "workloads/npu/deciding_limits.hpp"
 #include "workloads/npu/gemv/bounds.hpp"
 #include "workloads/npu/gemv/expected_time.hpp"
 #include "workloads/npu/gemv/gemv.hpp"
@@ -88,7 +89,7 @@ class Gemv final : public ProductDataflow<GemvMapping> {
         const GemvMapping& map = given(a_case).keys;
         const GemvShape shape =
             shape_of(problem_of(a_case.problem), map, a_case.device.get<NpuConfig>());
-        const std::int64_t tasks = arch::base::ceil_div(shape.steps, shape.reach);
+        const std::int64_t tasks = shape.tasks();
         UnfeltKeys<GemvMapping> keys("mapping.gemv.", map);
         if (map.direct()) {
             keys.add("panels", &GemvMapping::panels, "they are for path: memory_tile");
@@ -116,6 +117,10 @@ class Gemv final : public ProductDataflow<GemvMapping> {
         product.padding_waste = 1.0 - problem.macs() / (static_cast<double>(shape.padded_m()) *
                                                         static_cast<double>(shape.k));
         product.kernel_cycles = map.kernel_cycles;
+        product.deciding_limits = deciding_limits(config, [&](const NpuConfig& device) {
+            const GemvShape other = shape_of(problem, map.keys, device);
+            return std::pair{other.reach, std::min(other.slots, other.tasks())};
+        });
         product.summary = fmt::format(
             "# padded to {} x {}; {} cores, {} steps of {} rows a core, {} kernel calls each\n"
             "# core memory {} of {} B\n",

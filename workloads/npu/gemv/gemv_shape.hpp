@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "arch/base/units.hpp"
 #include "arch/npu/npu_config.hpp"
 #include "arch/npu/program/program.hpp"
 #include "workloads/npu/gemv/gemv_mapping.hpp"
@@ -46,6 +47,7 @@ struct GemvShape {
     std::int64_t column_rows() const { return rows * core_rows; }   // of the matrix, a step
     std::int64_t step_rows() const { return cores() * core_rows; }  // of the matrix, all columns
     std::int64_t padded_m() const { return steps * step_rows(); }
+    std::int64_t tasks() const { return arch::base::ceil_div(steps, reach); }  // of a stream
     // A memory tile's channels.
     std::int64_t memory_in_y(std::int64_t row) const { return kMemoryInA + 1 + row; }
     std::int64_t memory_out_y() const { return rows; }

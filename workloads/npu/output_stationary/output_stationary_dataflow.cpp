@@ -8,6 +8,7 @@
 #include "arch/base/limit.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 #include "workloads/default_mapping.hpp"
+#include "workloads/npu/deciding_limits.hpp"
 #include "workloads/npu/gemm_data.hpp"
 #include "workloads/npu/npu_machine.hpp"
 #include "workloads/npu/output_stationary/bounds.hpp"
@@ -16,6 +17,7 @@
 #include "workloads/npu/output_stationary/mapping_search.hpp"
 #include "workloads/npu/output_stationary/output_stationary.hpp"
 #include "workloads/npu/output_stationary/output_stationary_kernels.hpp"
+#include "workloads/npu/output_stationary/output_stationary_shape.hpp"
 #include "workloads/npu/product_dataflow.hpp"
 
 namespace tilesim::workloads::npu::output_stationary {
@@ -114,6 +116,10 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
         product.rounds.least_ns = least_period_ns(context_of(a_case), map.keys) *
                                   static_cast<double>(lowered.output_tiles) /
                                   static_cast<double>(product.rounds.count);
+        product.deciding_limits =
+            deciding_limits(config, [view = view_of(gemm, map.keys)](const NpuConfig& device) {
+                return pace_of(view, shape_of(view, device), device);
+            });
         product.summary = fmt::format(
             "# padded to {} x {} x {} (M x K x N); {} output tiles a core, {} kernel calls each\n"
             "# core memory {} of {} B, memory tile {} of {} B\n",

@@ -39,6 +39,7 @@ class Sequence {
           size_(padded(view, config)),
           across_(size_.n / (map_.n_ct * shape_.columns)),
           reach_(reach_steps(view, shape_, config)),
+          pace_(pace_of(view, shape_, config)),
           packet_channels_(packet_channels),
           steps_(lowered.program.sequence) {
         for (std::int64_t column = 0; column < shape_.columns; ++column) {
@@ -49,18 +50,16 @@ class Sequence {
     void move_tiles() {
         const bool overlapped =
             map_.shim_bds == OutputStationaryMapping::ShimDescriptors::Overlapped;
-        // Descriptors that are not in use are written while there is no room for their tasks.
-        const bool spare = overlapped && shape_.slots > shape_.in_flight;
         std::int64_t finished = 0;
         const std::int64_t rounds = lowered_.output_tiles / reach_.tiles;
         for (std::int64_t round = 0; round < rounds; ++round) {
             const std::vector<Transfer> transfers = transfers_of(round);
-            const bool full = round - finished == shape_.in_flight;
-            const bool ahead = full && spare;
+            const bool full = round - finished == pace_.in_flight;
+            const bool ahead = full && pace_.ahead;
             if (ahead) {
                 write(transfers);
             }
-            const std::int64_t wait = !full ? 0 : overlapped ? 1 : shape_.in_flight;
+            const std::int64_t wait = !full ? 0 : overlapped ? 1 : pace_.in_flight;
             for (std::int64_t i = 0; i < wait; ++i, ++finished) {
                 wait_for_round();
             }
@@ -254,6 +253,7 @@ class Sequence {
     const PaddedGemm size_;
     const std::int64_t across_;  // output tiles of a row of them
     const ReachSteps reach_;
+    const Pace pace_;
     const std::vector<PacketChannel>& packet_channels_;
     std::vector<program::SequenceOp>& steps_;
     std::vector<FirstIds> first_ids_;  // by column

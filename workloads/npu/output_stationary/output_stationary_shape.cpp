@@ -207,4 +207,14 @@ ReachSteps reach_steps(const GemmView& view, const ArrayShape& shape, const NpuC
     return steps;
 }
 
+Pace pace_of(const GemmView& view, const ArrayShape& shape, const NpuConfig& config) {
+    Pace pace;
+    pace.tiles = reach_steps(view, shape, config).tiles;
+    const std::int64_t tasks = output_tiles(view, config) / pace.tiles;
+    pace.in_flight = std::min(shape.in_flight, tasks);
+    pace.ahead = view.map.shim_bds == OutputStationaryMapping::ShimDescriptors::Overlapped &&
+                 pace.in_flight < tasks && shape.slots > shape.in_flight;
+    return pace;
+}
+
 }  // namespace tilesim::workloads::npu::output_stationary

@@ -102,4 +102,14 @@ std::int64_t most_tiles(const ReachSteps& steps, const arch::npu::DmaConfig& dma
 ReachSteps reach_steps(const GemmView& view, const ArrayShape& shape,
                        const arch::npu::NpuConfig& config);
 
+// How the command processor keeps the shims busy.
+struct Pace {
+    std::int64_t tiles = 1;      // output tiles of a task
+    std::int64_t in_flight = 1;  // tasks of a stream that have been started
+    bool ahead = false;          // the next one's descriptors are written while there is no room
+
+    bool operator==(const Pace&) const = default;
+};
+Pace pace_of(const GemmView& view, const ArrayShape& shape, const arch::npu::NpuConfig& config);
+
 }  // namespace tilesim::workloads::npu::output_stationary

@@ -2,15 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "workloads/default_mapping.hpp"
+#include "workloads/npu/deciding_limits.hpp"
 #include "workloads/npu/gemm_data.hpp"
 #include "workloads/npu/npu_machine.hpp"
 #include "workloads/npu/product_dataflow.hpp"
 #include "workloads/npu/weight_stationary/mapping_search.hpp"
 #include "workloads/npu/weight_stationary/weight_stationary.hpp"
+#include "workloads/npu/weight_stationary/weight_stationary_sequence.hpp"
 
 namespace tilesim::workloads::npu::weight_stationary {
 
@@ -49,6 +52,11 @@ class WeightStationary final : public ProductDataflow<WeightStationaryMapping> {
         product.padding_waste = lowered.padding_waste(gemm);
         product.kernel_cycles = map.kernel_cycles;
         product.rounds.count = lowered.shape.passes;
+        product.deciding_limits = deciding_limits(config, [&](const NpuConfig& device) {
+            const ArrayShape shape = shape_of(gemm, map.keys, device);
+            return std::pair{shape.m_tiles_a_task,
+                             std::min(tasks_under_way(device), shape.tasks())};
+        });
         product.summary = fmt::format(
             "# padded to {} x {} x {} (M x K x N); {} passes over A, {} C tiles a column of cores "
             "each\n",

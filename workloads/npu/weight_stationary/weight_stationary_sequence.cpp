@@ -30,8 +30,7 @@ class Sequence {
           shape_(lowered.shape),
           problem_(problem),
           map_(map),
-          slots_(std::min(config.shim_dma.descriptors / kTransfers,
-                          config.shim_dma.task_queue_depth + 1)),
+          slots_(tasks_under_way(config)),
           steps_(lowered.program.sequence) {}
 
     void move_tiles() {
@@ -131,6 +130,10 @@ class Sequence {
 };
 
 }  // namespace
+
+std::int64_t tasks_under_way(const NpuConfig& config) {
+    return std::min(config.shim_dma.descriptors / kTransfers, config.shim_dma.task_queue_depth + 1);
+}
 
 void add_sequence(LoweredGemm& lowered, const GemmProblem& problem,
                   const WeightStationaryMapping& map, const NpuConfig& config,

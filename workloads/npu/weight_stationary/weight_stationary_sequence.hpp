@@ -14,6 +14,9 @@ void add_sequence(LoweredGemm& lowered, const GemmProblem& problem,
                   const WeightStationaryMapping& mapping, const arch::npu::NpuConfig& config,
                   const std::vector<std::int64_t>& go_locks);
 
+// Tasks of a shim's channel that are under way at once: one runs, the others queue.
+std::int64_t tasks_under_way(const arch::npu::NpuConfig& config);
+
 // Run-time parameters of a core, written in this order.
 inline constexpr std::int64_t kPassesParameter = 0;
 inline constexpr std::int64_t kTilesParameter = 1;

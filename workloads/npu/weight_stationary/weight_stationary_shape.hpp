@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "arch/base/units.hpp"
 #include "arch/npu/npu_config.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/npu/shim_columns.hpp"
@@ -73,6 +74,8 @@ struct ArrayShape {
     arch::npu::program::TileCoordinate adder(std::int64_t column) const {
         return tile(column, first_core_row + rows);
     }
+    // Of a stream of A or C in a shim.
+    std::int64_t tasks() const { return passes * arch::base::ceil_div(m_tiles, m_tiles_a_task); }
     bool first_slice(std::int64_t slice) const { return slice == 0; }
     bool last_slice(std::int64_t slice) const { return slice == rows - 1; }
     // Slices whose A comes through the column's shim and memory tile; none in some columns where
