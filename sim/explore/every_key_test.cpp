@@ -64,6 +64,10 @@ const Small kOneCore{
     "workload: {gemm: {M: 128, K: 512, N: 16, a: int8, b: int8, c: int8}}, "
     "mapping: {output_stationary: {m_ct: 128, k_ct: 32, n_ct: 16, k_mt: 512, columns: 1, "
     "rows: 1}}"};
+// Operands that lie one behind the other over the ends of banks, from where the stack ends.
+const Small kOverBanks{
+    "workload: {gemm: {M: 64, K: 256, N: 128, a: int8, b: int8, c: int32}}, "
+    "mapping: {weight_stationary: {m_ct: 16, k_ct: 256, n_ct: 128, columns: 1, rows: 1}}"};
 const Small kStreamFed{
     "workload: {gemm: {M: 40, K: 50, N: 30, a: int16, b: int16, c: int16, b_layout: row_major}}, "
     "mapping: {gotoblas: {m_r: 16, n_r: 4, m_c: 32, n_c: 24, k_c: 32, b_buffers: 2}}",
@@ -138,10 +142,10 @@ const Swept kDevices[] = {
     {"lpddr5x_pim", {kBalanced, kMixed}},
     {"sapphire_rapids", {kNear, kFar, kPost, kScalar, kTogether, kMixed, kTurns}},
     {"vck190", {kStreamFed, kStreamCall, kMixed}},
-    {"ve2302", {kFourCores, kTileCall, kMixed}},
-    {"ve2802", {kFourCores, kTileCall, kMixed}},
-    {"xdna", {kFourCores, kTileCall, kMixed}},
-    {"xdna2", {kFourCores, kTileCall, kMixed, kOneCore}},
+    {"ve2302", {kFourCores, kOverBanks, kTileCall, kMixed}},
+    {"ve2802", {kFourCores, kOverBanks, kTileCall, kMixed}},
+    {"xdna", {kFourCores, kOverBanks, kTileCall, kMixed}},
+    {"xdna2", {kFourCores, kOverBanks, kTileCall, kMixed, kOneCore}},
 };
 
 class EveryKey : public testing::TestWithParam<Swept> {
