@@ -136,6 +136,8 @@ TEST(DeviceUse, WhatPlacesBuffersIsNamedUnlessAKernelLoadsTwoOfACore) {
     program::Kernel kernel;
     kernel.kind = program::KernelKind::Multiply;
     kernel.m = kernel.k = kernel.n = 64;
+    NpuConfig config;
+    config.kernels.modes = {{}};
     const auto named = [&](program::TileCoordinate tile_of_b, const char* key) {
         program::Program program;
         program.buffers = {
@@ -144,7 +146,7 @@ TEST(DeviceUse, WhatPlacesBuffersIsNamedUnlessAKernelLoadsTwoOfACore) {
         program::CoreProgram core{kCore, {}, {{program::CallOp{0, {0, 1, 2}, {}}}}};
         core.rotations = {{"a", {0}}, {"b", {1}}, {"c", {2}}};
         program.cores = {core};
-        return names(not_exercised(program, NpuConfig{}, {}), key);
+        return names(not_exercised(program, config, {}), key);
     };
     for (const char* key : {"npu.core.memory", "npu.core.stack", "npu.core.bank"}) {
         EXPECT_FALSE(named(kCore, key)) << key;
