@@ -269,6 +269,25 @@ TEST(Config, EntriesOfListsAreOverriddenByTheirNumber) {
     EXPECT_THROW(document.override_value("dma.order[0].t", "7", "--set "), ConfigError);
 }
 
+TEST(Config, WhatIsNoUtf8IsRefusedWithItsByte) {
+    const auto problem = [](auto&& action) -> std::string {
+        try {
+            action();
+        } catch (const ConfigError& e) {
+            return e.what();
+        }
+        return "";
+    };
+    EXPECT_EQ(problem([] { Document::parse("a: 1\nb: \xFF\n", "f.yaml"); }),
+              "f.yaml:2:4: must be UTF-8 text, got the byte 0xff");
+    // FF FE would be a byte order mark, and the value after it nothing.
+    Document document = Document::parse("a: 1\n", "f.yaml");
+    EXPECT_EQ(problem([&] { document.override_value("a", "\xFF\xFE", "--set "); }),
+              "--set a: must be UTF-8 text, got the byte 0xff");
+    EXPECT_EQ(problem([&] { document.override_value("b\xC3", "1", "--set "); }),
+              "--set b\xC3: must be UTF-8 text, got the byte 0xc3");
+}
+
 TEST(Config, FilesTooLargeToBeKeysAreRefusedUnread) {
     const std::string text = "a: " + std::string(9 << 20, 'x') + "\n";
     EXPECT_THROW(Document::parse(text, "f.yaml"), ConfigError);

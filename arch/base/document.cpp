@@ -10,6 +10,7 @@
 
 #include "arch/base/config_state.hpp"
 #include "arch/base/quantity.hpp"
+#include "arch/base/utf8.hpp"
 #include "arch/base/yaml_survey.hpp"
 
 namespace tilesim::arch::base::config {
@@ -237,6 +238,9 @@ Document Document::parse(const std::string& text, const std::string& file_name) 
             file_name, 1, 1,
             fmt::format("holds {} bytes; a file of keys has at most {}", text.size(), kMostBytes)));
     }
+    if (const auto flaw = first_not_utf8(text)) {
+        throw ConfigError(not_utf8(file_name, text, *flaw));
+    }
     impl->lines = lines_of(text);
     try {
         const std::string keys = without_comments(text);
@@ -266,6 +270,11 @@ void Document::override_value(std::string_view dotted_path, std::string_view val
                               std::string_view origin) {
     const std::string path{dotted_path};
     const std::string from = fmt::format("{}{}", origin, path);
+    for (const std::string_view part : {dotted_path, value}) {
+        if (const auto flaw = first_not_utf8(part)) {
+            throw ConfigError(not_utf8(from, static_cast<unsigned char>(part[*flaw])));
+        }
+    }
     YAML::Node parsed;
     try {
         const std::string text{value};

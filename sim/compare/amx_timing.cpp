@@ -201,6 +201,7 @@ bool is_amx_timing(const std::string& text) {
 }
 
 std::vector<AmxMeasurement> parse_amx_timing(const std::string& text, const std::string& file) {
+    require_table_text(text, file);
     std::vector<AmxMeasurement> measured;
     std::istringstream in(text);
     int at = 0;

@@ -1,8 +1,16 @@
 #include "sim/compare/csv_line.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <sstream>
 #include <utility>
+
+#include "arch/base/config.hpp"
+#include "arch/base/utf8.hpp"
 
 namespace tilesim::sim::compare {
 
@@ -42,6 +50,23 @@ std::vector<std::string> next_row(std::istream& in, int& at) {
     return {};
 }
 
+void require_table_text(const std::string& text, const std::string& file) {
+    using arch::base::config::ConfigError;
+    if (const auto flaw = arch::base::first_not_utf8(text)) {
+        throw ConfigError(arch::base::not_utf8(file, text, *flaw));
+    }
+    std::istringstream in(text);
+    int at = 0;
+    for (std::string line; std::getline(in, line);) {
+        ++at;
+        if (!fields_of(line)[0].starts_with('#') && std::count(line.begin(), line.end(), '"') % 2) {
+            throw ConfigError(
+                fmt::format("{}:{}:{}: this quote is never closed: a field stands on one line",
+                            file, at, line.rfind('"') + 1));
+        }
+    }
+}
+
 double nanoseconds_in(std::string_view unit) {
     constexpr std::pair<std::string_view, double> kUnits[] = {
         {"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
@@ -65,6 +90,21 @@ std::optional<double> positive_number(const std::string& text) {
     return error == std::errc{} && rest == end && std::isfinite(value) && value > 0
                ? std::optional{value}
                : std::nullopt;
+}
+
+double measured_nanoseconds(const std::string& text, const std::string& column,
+                            const std::string& file, int line) {
+    // What simulated time can hold.
+    constexpr double kLeast = 1e-6;
+    constexpr double kMost = static_cast<double>(INT64_MAX) * kLeast;
+    const auto value = positive_number(text);
+    const double nanoseconds = value.value_or(1) * time_scale(column);
+    if (!value || nanoseconds < kLeast || nanoseconds > kMost) {
+        throw arch::base::config::ConfigError(
+            fmt::format("{}:{}:1: {}: must be a time above 0{}, got '{}'", file, line, column,
+                        value ? ", 1 fs to 9223 s" : "", text));
+    }
+    return nanoseconds;
 }
 
 }  // namespace tilesim::sim::compare

@@ -16,6 +16,9 @@ std::vector<std::string> fields_of(const std::string& line);
 // lines read.
 std::vector<std::string> next_row(std::istream& in, int& at);
 
+// Throws ConfigError, with the place, where a table's text is no UTF-8 or a quote is never closed.
+void require_table_text(const std::string& text, const std::string& file);
+
 // Nanoseconds in one of "ns", "us", "ms" or "s"; 0 where there is no such unit.
 double nanoseconds_in(std::string_view unit);
 // Of one in the unit of a column such as "time_us"; 0: it holds no times.
@@ -23,5 +26,9 @@ double time_scale(std::string_view column);
 
 // A finite number above 0; nothing where the text is none.
 std::optional<double> positive_number(const std::string& text);
+// Nanoseconds of a time in the unit of its column. Throws ConfigError, with the place, unless it is
+// one that a simulation could take: 1 fs to 9223 s.
+double measured_nanoseconds(const std::string& text, const std::string& column,
+                            const std::string& file, int line);
 
 }  // namespace tilesim::sim::compare

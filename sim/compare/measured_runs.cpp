@@ -24,7 +24,9 @@ class RunsReader {
         : file_(std::move(file)), scenario_(std::move(scenario)) {}
 
     std::vector<MeasuredRun> read() {
-        std::istringstream in(arch::base::config::read_file(file_));
+        const std::string text = arch::base::config::read_file(file_);
+        require_table_text(text, file_);
+        std::istringstream in(text);
         int at = 0;
         header_ = next_row(in, at);
         if (!header_.empty()) {
@@ -72,13 +74,8 @@ class RunsReader {
         run.name = fmt::format("{}:{}", std::filesystem::path{file_}.filename().string(), at);
         run.job.file = scenario_;
         for (std::size_t i = 0; i < fields.size(); ++i) {
-            if (const double scale = time_scale(header_[i]); scale > 0) {
-                const auto value = positive_number(fields[i]);
-                if (!value) {
-                    throw ConfigError(fmt::format("{}:{}:1: {}: must be a time above 0, got '{}'",
-                                                  file_, at, header_[i], fields[i]));
-                }
-                run.time_ns = *value * scale;
+            if (time_scale(header_[i]) > 0) {
+                run.time_ns = measured_nanoseconds(fields[i], header_[i], file_, at);
             } else if (fields[i].empty()) {
                 continue;  // what --scenario and the scenario say
             } else if (header_[i] == "scenario") {

@@ -60,6 +60,12 @@ TEST_F(MeasuredRuns, AreRefusedWhereTheyStand) {
                 HasSubstr("runs.csv:3:1: scenario: "));
     EXPECT_THAT(complaint("scenario,time_ns\ns.yaml,5,6\n"),
                 HasSubstr("runs.csv:2:1: has 3 fields, the header 2"));
+    EXPECT_THAT(complaint("scenario,time_s\ns.yaml,1e308\n"),
+                HasSubstr("runs.csv:2:1: time_s: must be a time above 0, 1 fs to 9223 s"));
+    EXPECT_THAT(complaint("scenario,run.seed,time_ns\ns.yaml,\xFF,5\n"),
+                HasSubstr("runs.csv:2:8: must be UTF-8 text, got the byte 0xff"));
+    EXPECT_THAT(complaint("scenario,run.seed,time_ns\ns.yaml,\"1,5\n"),
+                HasSubstr("runs.csv:2:8: this quote is never closed"));
     EXPECT_THAT(complaint("# nothing\n"), HasSubstr("runs.csv: holds no run"));
     EXPECT_THAT(complaint("scenario,time_ns\n"), HasSubstr("runs.csv: holds no run"));
 }

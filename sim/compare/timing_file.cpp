@@ -30,11 +30,6 @@ Timing parse_rows(std::istream& in, const std::vector<std::string>& header, int 
             throw ConfigError(fmt::format("{}:{}:1: has {} fields, the header {}", file, at,
                                           fields.size(), header.size()));
         }
-        const auto value = positive_number(fields[column]);
-        if (!value) {
-            throw ConfigError(fmt::format("{}:{}:1: {}: must be a time above 0, got '{}'", file, at,
-                                          header[column], fields[column]));
-        }
         if (device < fields.size()) {
             if (!timing.runs_ns.empty() && timing.device != fields[device]) {
                 throw ConfigError(
@@ -43,7 +38,7 @@ Timing parse_rows(std::istream& in, const std::vector<std::string>& header, int 
             }
             timing.device = fields[device];
         }
-        timing.runs_ns.push_back(*value * time_scale(header[column]));
+        timing.runs_ns.push_back(measured_nanoseconds(fields[column], header[column], file, at));
     }
     return timing;
 }
@@ -60,7 +55,11 @@ Timing parse_csv(const std::string& text, const std::string& file) {
             "{}:{}:1: must have exactly one column of time_ns, time_us, time_ms, time_s", file,
             at));
     }
-    return times == 0 ? Timing{} : parse_rows(in, header, at, file);
+    if (times == 0) {
+        return {};
+    }
+    require_table_text(text, file);
+    return parse_rows(in, header, at, file);
 }
 
 // The average is the measurement where it is printed; minimum and maximum are its spread.

@@ -35,6 +35,15 @@ TEST(TimingFile, BadTimesAreLocated) {
     };
     EXPECT_THAT(message("time_us\n5\nnan\n"), HasSubstr("t.csv:3:1: time_us: must be a time"));
     EXPECT_THAT(message("time_us\n0\n"), HasSubstr("got '0'"));
+    // Neither a rate of nothing nor infinity nanoseconds.
+    EXPECT_THAT(message("time_us\n1e308\n"), HasSubstr("1 fs to 9223 s, got '1e308'"));
+    EXPECT_THAT(message("time_s\n1e-300\n"), HasSubstr("1 fs to 9223 s, got '1e-300'"));
+    EXPECT_THAT(message("time_s\n9224\n"), HasSubstr("1 fs to 9223 s, got '9224'"));
+    EXPECT_EQ(message("time_s\n9223\n"), "");
+    EXPECT_EQ(message("time_us,note\n5,\xFF\n"),
+              "t.csv:2:3: must be UTF-8 text, got the byte 0xff");
+    EXPECT_EQ(message("time_us,note\n5,\"a\n"),
+              "t.csv:2:3: this quote is never closed: a field stands on one line");
     EXPECT_THAT(message("a,b\n1,2\n"), HasSubstr("no run times"));
     EXPECT_THAT(message(""), HasSubstr("no run times"));
     EXPECT_THAT(message("time_us\n68,3\n"), HasSubstr("t.csv:2:1: has 2 fields, the header 1"));
