@@ -137,7 +137,7 @@ void load_named_device(Node& root, const Document& document, const std::string& 
                        const Overrides& overrides, workloads::Device& device,
                        std::string_view key) {
     try {
-        device = catalogue::load_device(name, overrides);
+        device = catalogue::load_device(workloads::named_in(root.file(), name), overrides);
     } catch (const workloads::UnknownName& error) {
         root.error(key, error.what());
         document.finish();

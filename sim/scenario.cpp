@@ -11,6 +11,7 @@
 #include "sim/case_reader.hpp"
 #include "workloads/catalogue/catalogue.hpp"
 #include "workloads/npu/mlir/design/design_file.hpp"
+#include "workloads/paths.hpp"
 
 namespace tilesim::sim {
 
@@ -52,6 +53,9 @@ Scenario read_scenario(Document document, const std::string& file, const Overrid
         } else if (AgentOverrides::holds(key)) {
             for_agents.all.emplace_back(key, value);
         } else {
+            if (key == "device") {
+                workloads::require_one_meaning(file, "--set device", value);
+            }
             document.override_value(key, value, "--set ");
         }
     }

@@ -66,7 +66,7 @@ std::string shipped(const char* folder, const char* in_source) {
 }
 
 std::string shipped_file(const char* what, const char* in, const std::string& name) {
-    if (name.find('/') != std::string::npos || name.ends_with(".yaml")) {
+    if (is_path(name)) {
         try {
             arch::base::config::require_file(name);
         } catch (const arch::base::config::IoError& problem) {
@@ -107,6 +107,45 @@ std::string device_file(const std::string& name) {
 
 std::string model_file(const std::string& name) {
     return shipped_file("model", "models", name);
+}
+
+bool is_path(const std::string& name) {
+    return name.find('/') != std::string::npos || name.ends_with(".yaml");
+}
+
+std::string named_in(const std::string& file, const std::string& name) {
+    using arch::base::config::IoError;
+    const std::string near = beside(file, name);
+    std::error_code error;
+    if (!is_path(name) || near == name || fs::exists(near, error)) {
+        return is_path(name) ? near : name;
+    }
+    try {
+        arch::base::config::require_file(name);
+        return name;
+    } catch (const IoError& from_here) {
+        try {
+            arch::base::config::require_file(near);
+        } catch (const IoError& from_there) {
+            throw UnknownName(
+                fmt::format("'{}' is neither in the working folder, {}; nor beside "
+                            "{}, {}",
+                            name, from_here.what(), file, from_there.what()));
+        }
+        return near;
+    }
+}
+
+void require_one_meaning(const std::string& file, const std::string& setting,
+                         const std::string& name) {
+    const std::string near = beside(file, name);
+    std::error_code error;
+    if (is_path(name) && near != name && fs::exists(near, error) && fs::exists(name, error) &&
+        !fs::equivalent(near, name, error)) {
+        throw arch::base::config::ConfigError(fmt::format(
+            "{}: may be {}, beside {}, or {} in the working folder: write the whole path", setting,
+            near, file, name));
+    }
 }
 
 std::string beside(const std::string& file, const std::string& path) {

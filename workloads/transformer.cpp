@@ -52,7 +52,7 @@ TransformerModel load_transformer(arch::base::config::Node& node, const std::str
         return model;  // already reported
     }
     try {
-        auto document = arch::base::config::Document::load(model_file(name));
+        auto document = arch::base::config::Document::load(model_file(named_in(node.file(), name)));
         model = read_transformer(document.root());
         document.finish();
     } catch (const arch::base::config::ConfigError& error) {

@@ -17,6 +17,7 @@
 #include "sim/explore/size_table.hpp"
 #include "sim/scenario.hpp"
 #include "workloads/catalogue/catalogue.hpp"
+#include "workloads/paths.hpp"
 
 namespace tilesim::sim::commands {
 
@@ -63,7 +64,7 @@ std::vector<std::string> entries_of(const std::string& text) {
 }
 
 // Throws ConfigError for a name that is empty, stands twice or is no device.
-std::vector<std::string> device_names(const std::string& text) {
+std::vector<std::string> device_names(const std::string& text, const std::string& scenario) {
     std::vector<std::string> names;
     for (const std::string& name : entries_of(text)) {
         if (name.empty()) {
@@ -74,7 +75,7 @@ std::vector<std::string> device_names(const std::string& text) {
             throw ConfigError(fmt::format("--devices {}: '{}' is named twice", text, name));
         }
         try {
-            workloads::catalogue::load_device(name, {});
+            workloads::catalogue::load_device(workloads::named_in(scenario, name), {});
         } catch (const ConfigError& error) {
             throw ConfigError(fmt::format("--devices {}: {}", text, error.what()));
         }
@@ -138,7 +139,7 @@ int ManyRuns::run(const std::string& file, const Settings& overrides,
         print(json ? to_json(result).dump(2) + "\n" : to_table(result));
         return kFine;
     }
-    const std::vector<std::string> names = device_names(devices);
+    const std::vector<std::string> names = device_names(devices, file);
     check_own_mapping(base);
     if (const auto sizes = sizes_of(base, row_counts(rows)); !sizes.empty()) {
         const SizeTable table = run_sizes(sizes, names, {search, processes});

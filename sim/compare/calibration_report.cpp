@@ -21,6 +21,14 @@ bool in_memory(const FittedParameter& parameter) {
     return parameter.key.starts_with(kMemory);
 }
 
+// As the device's file names it.
+std::string memory_of(const workloads::Device& device) {
+    std::string name;
+    arch::base::config::Document document = device.documents.front();
+    document.root().optional("memory", name, "");
+    return name;
+}
+
 }  // namespace
 
 std::string to_table(const Calibration& calibration) {
@@ -96,8 +104,14 @@ void write_device(const Calibration& calibration, const std::string& against,
     if (memory_changed) {
         const std::string beside = fs::path{file}.replace_extension(".memory.yaml").string();
         sim::write_file(beside, memory);
-        own = explore::with_value(own, "memory", fs::absolute(beside).string(),
+        own = explore::with_value(own, "memory", fs::path{beside}.filename().string(),
                                   "its memory, " + comment);
+    } else if (const std::string named = alone ? "" : memory_of(device);
+               workloads::is_path(named) && !named.starts_with('/')) {
+        // Counted from the folder of the device this one was made of.
+        arch::base::config::Document its_memory = device.documents.back();
+        own = explore::with_value(own, "memory", fs::absolute(its_memory.root().file()).string(),
+                                  "its memory");
     }
     sim::write_file(file, own);
 }

@@ -52,6 +52,33 @@ TEST(Calibration, FindsTheNumbersTheRunsWereMadeWith) {
     EXPECT_NEAR(static_cast<double>(device.memory.timing.read_latency.count()), 60, 3);
 }
 
+// The file made is used from wherever it lies, and its memory is found.
+TEST(Calibration, TheDeviceWrittenFindsItsMemory) {
+    namespace fs = std::filesystem;
+    const arch::base::TemporaryFolder folder;
+    const fs::path devices = fs::path{TILESIM_SOURCE_DIR} / "configs/devices";
+    fs::create_directory(folder.path() / "memory");
+    fs::create_directory(folder.path() / "out");
+    fs::copy_file(devices / "ddr5_5600.yaml", folder.path() / "memory/mine.yaml");
+    std::ifstream shipped(devices / "xdna.yaml");
+    std::string text{std::istreambuf_iterator<char>{shipped}, {}};
+    const std::string named = "memory: ddr5_5600";
+    text.replace(text.find(named), named.size(), "memory: memory/mine.yaml");
+    std::ofstream(folder.path() / "npu.yaml") << text;
+    Calibration fitted;
+    fitted.device = folder.path() / "npu.yaml";
+    const std::string out = folder.path() / "out/mine.yaml";
+    fitted.parameters = parameters_of(fitted.device, {"fabric.request_latency"});
+    write_device(fitted, "runs.csv", out);
+    EXPECT_EQ(workloads::catalogue::load_device(out, {}).name, "xdna");
+    // Both files go together.
+    fitted.parameters = parameters_of(fitted.device, {"memory.timing.read_latency"});
+    write_device(fitted, "runs.csv", out);
+    fs::rename(folder.path() / "out", folder.path() / "moved");
+    EXPECT_EQ(workloads::catalogue::load_device(folder.path() / "moved/mine.yaml", {}).name,
+              "xdna");
+}
+
 // Six runs, every other one 2 % longer and the others 2 % shorter than the device's: by chance
 // alone the logarithm of a number that changed all times alike would be known to 2 % times the root
 // of 6 / 5, over the root of 6 and its sensitivity. One that some runs feel more is known better.

@@ -235,7 +235,8 @@ const std::string& PointHasher::device_text(const std::string& name) {
     }
     std::string text;
     try {
-        for (const Document& document : workloads::catalogue::load_device(name, {}).documents) {
+        const std::string file = workloads::named_in(sweep_.base_file, name);
+        for (const Document& document : workloads::catalogue::load_device(file, {}).documents) {
             text += document.resolved();
         }
     } catch (const ConfigError&) {  // the point itself will say what is wrong with it
@@ -287,7 +288,11 @@ std::string PointHasher::named_texts(Node root) {
     std::string texts;
     try {
         const std::string model = named(workload, "model");
-        texts += model.empty() ? "\n" : file_text(workloads::model_file(model)) + "\n";
+        texts +=
+            model.empty()
+                ? "\n"
+                : file_text(workloads::model_file(workloads::named_in(sweep_.base_file, model))) +
+                      "\n";
     } catch (const ConfigError&) {  // the point itself will say that there is no such model
     }
     const std::string device = named(root, "device");

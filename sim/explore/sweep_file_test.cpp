@@ -109,6 +109,11 @@ TEST(Sweep, WhatNamedFilesHoldIsPartOfAPoint) {
     EXPECT_EQ(hash(workload), before);
     write("m.yaml", model + "feed_forward: 512\n");
     EXPECT_NE(hash(workload), before);
+    // Counted from the file's folder as well.
+    const std::string beside = "{model: m.yaml, generate: 1}";
+    const std::string with_512 = hash(beside);
+    write("m.yaml", model + "feed_forward: 256\n");
+    EXPECT_NE(hash(beside), with_512);
 
     for (const char* scenario :
          {"workload: {memory_trace: named}", "pim_program: {file: named}",

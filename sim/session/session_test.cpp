@@ -6,10 +6,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "arch/base/config.hpp"
+#include "arch/base/temporary_folder_testing.hpp"
 #include "sim/scenario.hpp"
 
 namespace tilesim::sim::session {
@@ -119,6 +124,64 @@ TEST(Session, AFileThatIsNotThereIsSaidWhereItsKeyStands) {
                 HasSubstr("s.yaml:1:9: device: /no.yaml: there is no such file"));
     EXPECT_THAT(complaint("memory: /no.yaml\nagents: {a: {stream: {}}}\n"),
                 HasSubstr("s.yaml:1:9: memory: /no.yaml: there is no such file"));
+}
+
+// As all other paths in files, from the file's folder; from the working folder as well, where
+// scripts had to count it from before.
+TEST(Session, AFileNamesDevicesAndModelsFromItsFolder) {
+    namespace fs = std::filesystem;
+    const arch::base::TemporaryFolder folder;
+    const fs::path configs = fs::path{TILESIM_SOURCE_DIR} / "configs";
+    fs::create_directory(folder.path() / "memory");
+    fs::copy_file(configs / "devices/ddr5_5600.yaml", folder.path() / "memory/mine.yaml");
+    fs::copy_file(configs / "models/opt_125m.yaml", folder.path() / "model.yaml");
+    std::ifstream shipped(configs / "devices/xdna.yaml");
+    std::string device{std::istreambuf_iterator<char>{shipped}, {}};
+    const std::string named = "memory: ddr5_5600";
+    device.replace(device.find(named), named.size(), "memory: memory/mine.yaml");
+    std::ofstream(folder.path() / "npu.yaml") << device;
+    const auto on = [&](const std::string& text) {
+        return parse_scenario(text, (folder.path() / "s.yaml").string(), {}).device.name;
+    };
+    const std::string kernel =
+        "\nworkload: {core_kernel: {m: 16, k: 16, n: 16, a: int8, b: int8, c: int8}}\n";
+    EXPECT_EQ(on("device: memory/mine.yaml\nworkload: {memory_stream: {}}\n"), "ddr5_5600");
+    EXPECT_EQ(on("device: npu.yaml" + kernel), "xdna");
+    EXPECT_EQ(on("device: lpddr5x_pim\nworkload: {model: model.yaml, prompt: 8, prompt_device: "
+                 "npu.yaml}\n"),
+              "lpddr5x_pim");
+    EXPECT_EQ(
+        on("memory: memory/mine.yaml\nagents:\n  a: {device: npu.yaml, workload: {elementwise: "
+           "{operation: add, rows: 8, elements: 64}}}\n"),
+        "ddr5_5600");
+    const fs::path from_here = fs::relative(folder.path() / "npu.yaml");
+    EXPECT_EQ(on("device: " + from_here.string() + kernel), "xdna");
+    EXPECT_THAT(complaint("device: nope.yaml\nworkload: {memory_stream: {}}\n"),
+                HasSubstr("s.yaml:1:9: device: 'nope.yaml' is neither in the working folder, "
+                          "nope.yaml: there is no such file; nor beside /folder/s.yaml, "
+                          "/folder/nope.yaml: there is no such file"));
+}
+
+TEST(Session, ADeviceSetByAPathThatMeansTwoFilesIsRefused) {
+    const arch::base::TemporaryFolder folder;
+    const arch::base::TemporaryFolder working;
+    const std::string shipped = std::string{TILESIM_SOURCE_DIR} + "/configs/devices/ddr5_5600.yaml";
+    std::filesystem::copy_file(shipped, folder.path() / "mine.yaml");
+    const std::filesystem::path before = std::filesystem::current_path();
+    std::filesystem::current_path(working.path());
+    const auto set = [&]() -> std::string {
+        try {
+            parse_scenario("device: ddr5_4800\nworkload: {memory_stream: {}}\n",
+                           (folder.path() / "s.yaml").string(), {{"device", "mine.yaml"}});
+            return "";
+        } catch (const arch::base::config::ConfigError& error) {
+            return error.what();
+        }
+    };
+    EXPECT_EQ(set(), "");
+    std::filesystem::copy_file(shipped, working.path() / "mine.yaml");
+    EXPECT_THAT(set(), HasSubstr("or mine.yaml in the working folder: write the whole path"));
+    std::filesystem::current_path(before);
 }
 
 TEST(Session, AMappingWhereNoneIsTakenIsWhatIsWrong) {

@@ -138,7 +138,7 @@ std::string read_memory_name(Node& root) {
 // The file that the device names; an unknown one is an error there.
 Document load_memory(Node& root, const Document& device, const std::string& name) {
     try {
-        return Document::load(device_file(name));
+        return Document::load(device_file(named_in(root.file(), name)));
     } catch (const UnknownName& error) {
         root.error(kMemory, error.what());
         device.finish();

@@ -10,6 +10,7 @@
 #include "arch/base/config.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 #include "arch/npu/npu_config.hpp"
+#include "workloads/paths.hpp"
 
 namespace tilesim::workloads::pim::transformer {
 
@@ -28,7 +29,7 @@ void read_prompt_device(ProblemSource& source, ModelWorkload& workload) {
         return;
     }
     try {
-        workload.prompt_device = source.load_device(name);
+        workload.prompt_device = source.load_device(named_in(source.file, name));
     } catch (const ConfigError& error) {
         node.error("prompt_device", error.what());
         return;
