@@ -50,7 +50,7 @@ std::int64_t count_of(const std::string& text, const Dimension* dimension,
     return std::get<std::int64_t>(parsed);
 }
 
-FittedParameter parameter_of(const KeyDescription& key, const std::string& range) {
+FittedParameter parameter_of(const KeyDescription& key, const std::optional<std::string>& range) {
     if (key.type != "integer" && key.type != "quantity") {
         throw ConfigError(fmt::format("--fit {}: is no number", key.path));
     }
@@ -66,17 +66,17 @@ FittedParameter parameter_of(const KeyDescription& key, const std::string& range
     constexpr std::int64_t kTimes = 3;
     parameter.least = std::max<std::int64_t>(1, parameter.before / kTimes);
     parameter.most = parameter.before * kTimes;
-    if (!range.empty()) {
-        const std::size_t dots = range.find("..");
-        if (dots == range.npos) {
-            throw ConfigError(fmt::format("--fit {}={}: must be LEAST..MOST", key.path, range));
+    if (range) {
+        const std::size_t dots = range->find("..");
+        if (dots == range->npos) {
+            throw ConfigError(fmt::format("--fit {}={}: must be LEAST..MOST", key.path, *range));
         }
-        parameter.least = count_of(range.substr(0, dots), parameter.dimension, key.path);
-        parameter.most = count_of(range.substr(dots + 2), parameter.dimension, key.path);
+        parameter.least = count_of(range->substr(0, dots), parameter.dimension, key.path);
+        parameter.most = count_of(range->substr(dots + 2), parameter.dimension, key.path);
         if (parameter.least < 1 || parameter.least >= parameter.most ||
             parameter.before < parameter.least || parameter.before > parameter.most) {
             throw ConfigError(fmt::format("--fit {}={}: must be 0 < LEAST < MOST with {} between",
-                                          key.path, range, key.value));
+                                          key.path, *range, key.value));
         }
     }
     return parameter;
@@ -306,18 +306,21 @@ std::vector<FittedParameter> parameters_of(const std::string& device,
             for (const KeyDescription& known : keys) {
                 names.push_back(known.path);
             }
-            const std::string near = nearest_name(path, names);
+            // As --set writes it.
+            constexpr std::string_view kDevice = "device.";
+            const std::string near =
+                nearest_name(path.starts_with(kDevice) ? path.substr(kDevice.size()) : path, names);
             throw ConfigError(fmt::format("--fit {}: '{}' has no such key{}", path, device,
                                           near.empty() ? "" : "; did you mean '" + near + "'?"));
         }
         const std::size_t equals = each.find('=');
-        parameters.push_back(
-            parameter_of(*key, equals == each.npos ? "" : each.substr(equals + 1)));
+        parameters.push_back(parameter_of(
+            *key, equals == each.npos ? std::nullopt : std::optional{each.substr(equals + 1)}));
     }
     for (const KeyDescription& key : keys) {
         const bool number = key.type == "integer" || key.type == "quantity";
         if (wanted.empty() && number && key.source.starts_with("calibrated")) {
-            parameters.push_back(parameter_of(key, ""));
+            parameters.push_back(parameter_of(key, std::nullopt));
         }
     }
     if (parameters.empty()) {
@@ -328,8 +331,37 @@ std::vector<FittedParameter> parameters_of(const std::string& device,
     return parameters;
 }
 
+namespace {
+
+// What a run says of the device and of the numbers that are fitted would not count.
+void refuse_what_would_not_count(const std::string& device,
+                                 const std::vector<FittedParameter>& parameters,
+                                 const std::vector<MeasuredRun>& runs) {
+    const std::string name = workloads::catalogue::load_device(device, {}).name;
+    for (const MeasuredRun& run : runs) {
+        for (const auto& [key, value] : run.job.overrides) {
+            if (key == "device" && value != device && value != name) {
+                throw ConfigError(
+                    fmt::format("{}: device: must be {}, which is calibrated, got '{}'", run.name,
+                                device, value));
+            }
+            const bool fitted = std::any_of(
+                parameters.begin(), parameters.end(),
+                [&key = key](const FittedParameter& each) { return "device." + each.key == key; });
+            if (fitted) {
+                throw ConfigError(fmt::format(
+                    "{}: {}: is what is fitted: leave out the column, or name others (--fit)",
+                    run.name, key));
+            }
+        }
+    }
+}
+
+}  // namespace
+
 Calibration calibrate(const std::string& device, std::vector<FittedParameter> parameters,
                       const std::vector<MeasuredRun>& runs, std::size_t processes) {
+    refuse_what_would_not_count(device, parameters, runs);
     Predictor predictor(device, parameters, runs, processes);
     Progress at{values_of(parameters), {}};
     at.errors = predictor.errors({at.values})[0];

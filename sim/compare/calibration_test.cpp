@@ -115,6 +115,44 @@ TEST(Calibration, RefusesWhatTheRunsCannotTell) {
                  arch::base::config::ConfigError);
     EXPECT_THROW(parameters_of("ddr5_5600", {"memory.timing.tRCD=1 ns..2 ns"}),
                  arch::base::config::ConfigError);
+    // An empty range is none, not the usual one.
+    EXPECT_THROW(parameters_of("ddr5_5600", {"memory.timing.tRCD="}),
+                 arch::base::config::ConfigError);
+}
+
+// Both were overridden without a word.
+TEST(Calibration, RefusesRunsThatSayTheDeviceOrWhatIsFittedOtherwise) {
+    const arch::base::TemporaryFolder folder;
+    auto runs = read_measured_runs(measured(folder.path(), {}), "");
+    const auto complaint = [&]() -> std::string {
+        try {
+            calibrate("ddr5_5600", parameters_of("ddr5_5600", {"memory.timing.read_latency"}), runs,
+                      2);
+            return "";
+        } catch (const arch::base::config::ConfigError& error) {
+            return error.what();
+        }
+    };
+    runs[1].job.overrides = {{"device", "ddr5_5600"}};
+    EXPECT_EQ(complaint(), "");
+    runs[1].job.overrides = {{"device", "ddr5_4800"}};
+    EXPECT_EQ(complaint(),
+              "runs.csv:3: device: must be ddr5_5600, which is calibrated, got 'ddr5_4800'");
+    runs[1].job.overrides = {{"device.memory.timing.read_latency", "50 cycle"}};
+    EXPECT_EQ(complaint(),
+              "runs.csv:3: device.memory.timing.read_latency: is what is fitted: leave out the "
+              "column, or name others (--fit)");
+}
+
+TEST(Calibration, AKeyWrittenAsSetsIsFound) {
+    try {
+        parameters_of("ddr5_5600", {"device.memory.timing.tRCD"});
+        FAIL();
+    } catch (const arch::base::config::ConfigError& error) {
+        EXPECT_STREQ(error.what(),
+                     "--fit device.memory.timing.tRCD: 'ddr5_5600' has no such key; did you mean "
+                     "'memory.timing.tRCD'?");
+    }
 }
 
 }  // namespace
