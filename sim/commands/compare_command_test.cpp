@@ -57,9 +57,18 @@ TEST_F(CompareCommand, PredictsEachMeasuredRunWithItsKeys) {
     EXPECT_THAT(output_, HasSubstr("+0.00%"));
     EXPECT_THAT(output_, HasSubstr("+25.00%"));
     EXPECT_EQ(call("compare " + kernel + " --against runs.csv --tolerance 26"), 0) << output_;
+    EXPECT_EQ(call("compare " + kernel + " --against runs.csv --set workload.core_kernel.k=8"), 1);
+    EXPECT_THAT(output_, HasSubstr("--set workload.core_kernel.k: every run of runs.csv sets it"));
+    EXPECT_EQ(call("compare " + kernel + " --against runs.csv --column-shift 1"), 1);
+    EXPECT_THAT(output_, HasSubstr("--column-shift is of a trace's tiles, which runs.csv has not"));
     std::ofstream(folder_ / "runs.csv") << "workload.core_kernel.q,time_ns\n64,1000\n";
     EXPECT_EQ(call("compare " + kernel + " --against runs.csv"), 1);
     EXPECT_THAT(output_, HasSubstr("unknown key"));
+    // Their median was compared with the scenario's own k.
+    std::ofstream(folder_ / "runs.csv") << "k,time_ns\n64,1000\n128,2000\n";
+    EXPECT_EQ(call("compare " + kernel + " --against runs.csv"), 1);
+    EXPECT_THAT(output_, HasSubstr("runs.csv: column 'k' is no key; did you mean "
+                                   "'workload.core_kernel.k'?"));
 }
 
 TEST_F(CompareCommand, NamesASlowerKernel) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -41,8 +42,24 @@ using arch::base::kPercent;
 constexpr std::size_t kMostActivities = 20'000'000;
 constexpr std::size_t kMostDrawn = 1000;  // of each event, on the page
 
+// "M" above numbers is meant to be workload.gemm.M, and all lines would be repetitions of one run.
+void refuse_keys_cut_short(const std::string& file, const sim::Scenario& scenario,
+                           const Timing& timing) {
+    for (const std::string& column : timing.notes) {
+        for (const auto& key : scenario.document->descriptions()) {
+            if (key.path.ends_with("." + column)) {
+                throw ConfigError(fmt::format(
+                    "{}: column '{}' is no key; did you mean '{}'? (lines without keys are "
+                    "repetitions of one run; name the column otherwise if it is a note)",
+                    file, column, key.path));
+            }
+        }
+    }
+}
+
 int compare_timing(const CompareArguments& arguments, const sim::Scenario& scenario,
                    const Timing& timing) {
+    refuse_keys_cut_short(arguments.against, scenario, timing);
     if (!timing.device.empty() && timing.device != scenario.device.name) {
         sim::complain(fmt::format("not comparable: {} was measured on {}, the scenario runs on {}",
                                   arguments.against, timing.device, scenario.device.name));
@@ -72,6 +89,16 @@ int compare_timing(const CompareArguments& arguments, const sim::Scenario& scena
 int compare_measured_runs(const CompareArguments& arguments) {
     std::vector<MeasuredRun> runs = read_measured_runs(arguments.against, arguments.file);
     const sim::explore::Settings common = sim::explore::parse_settings(arguments.settings);
+    for (const auto& [key, value] : common) {
+        const auto sets_it = [&key = key](const MeasuredRun& run) {
+            return std::any_of(run.job.overrides.begin(), run.job.overrides.end(),
+                               [&key](const auto& own) { return own.first == key; });
+        };
+        if (std::all_of(runs.begin(), runs.end(), sets_it)) {
+            throw ConfigError(
+                fmt::format("--set {}: every run of {} sets it itself", key, arguments.against));
+        }
+    }
     for (MeasuredRun& run : runs) {
         run.job.overrides.insert(run.job.overrides.begin(), common.begin(), common.end());
     }
@@ -162,6 +189,11 @@ int compare(const CompareArguments& arguments) {
         if (!arguments.html.empty()) {
             throw ConfigError(fmt::format(
                 "--html shows timelines, which {} has not: it is no trace", arguments.against));
+        }
+        if (arguments.column_shift) {
+            throw ConfigError(fmt::format(
+                "--column-shift is of a trace's tiles, which {} has not: it is no trace",
+                arguments.against));
         }
         if (is_amx_timing(text)) {
             return compare_amx_timing(arguments, scenario, text);

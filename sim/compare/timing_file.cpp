@@ -25,6 +25,11 @@ Timing parse_rows(std::istream& in, const std::vector<std::string>& header, int 
     const auto device = static_cast<std::size_t>(std::find(header.begin(), header.end(), "device") -
                                                  header.begin());
     Timing timing;
+    for (std::size_t i = 0; i < header.size(); ++i) {
+        if (i != column && i != device) {
+            timing.notes.push_back(header[i]);
+        }
+    }
     for (auto fields = next_row(in, at); !fields.empty(); fields = next_row(in, at)) {
         if (fields.size() != header.size()) {
             throw ConfigError(fmt::format("{}:{}:1: has {} fields, the header {}", file, at,

@@ -7,8 +7,9 @@
 namespace tilesim::sim::compare {
 
 struct Timing {
-    std::vector<double> runs_ns;  // one a repetition
-    std::string device;           // empty where the file does not say
+    std::vector<double> runs_ns;     // one a repetition
+    std::string device;              // empty where the file does not say
+    std::vector<std::string> notes;  // columns that say nothing about the time: "run", "comment"
 };
 
 // CSV: a header with a time column (time_ns, time_us, time_ms or time_s), perhaps `device`. Text:
