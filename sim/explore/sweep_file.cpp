@@ -1,6 +1,7 @@
 #include "sim/explore/sweep_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "arch/base/quantity.hpp"
 #include "sim/explore/axis_range.hpp"
 #include "sim/explore/base_values.hpp"
 #include "sim/explore/yaml_block.hpp"
@@ -91,6 +93,40 @@ Axis read_zip(Node node) {
     return axis;
 }
 
+// The same text for all spellings of a number, a quantity or a switch: "4 KiB" and "4096 B".
+std::string in_one_spelling(const std::string& text) {
+    using namespace arch::base::config;
+    if (const auto integer = parse_integer(text); std::holds_alternative<std::int64_t>(integer)) {
+        return std::to_string(std::get<std::int64_t>(integer));
+    }
+    const std::size_t unit_at = text.find_first_not_of("-.0123456789 ");
+    if (const auto unit = known_unit(unit_at == text.npos ? "" : text.substr(unit_at))) {
+        const auto count = parse_quantity(text, unit->dimension);
+        if (std::holds_alternative<std::int64_t>(count)) {
+            return fmt::format("{} {}", std::get<std::int64_t>(count), unit->dimension.base);
+        }
+    }
+    return text == "on" ? "true" : text == "off" ? "false" : text;
+}
+
+// A value given twice would be two points that are one.
+void refuse_equal_values(Node& node, const Axis& axis) {
+    std::map<std::vector<std::string>, std::size_t> seen;
+    for (std::size_t i = 0; i < axis.values.size(); ++i) {
+        std::vector<std::string> spelled;
+        for (const std::string& value : axis.values[i]) {
+            spelled.push_back(in_one_spelling(value));
+        }
+        const auto [first, fresh] = seen.emplace(std::move(spelled), i);
+        if (!fresh) {
+            node.error(node.has("zip") ? "zip" : "values",
+                       fmt::format("value {} is value {} again: '{}' and '{}'", i + 1,
+                                   first->second + 1, fmt::join(axis.values[i], ", "),
+                                   fmt::join(axis.values[first->second], ", ")));
+        }
+    }
+}
+
 Axis read_axis(Node node) {
     Axis axis;
     std::vector<std::string> values;
@@ -124,6 +160,7 @@ Axis read_axis(Node node) {
     for (const std::string& value : values) {
         axis.values.push_back({value});
     }
+    refuse_equal_values(node, axis);
     return axis;
 }
 
@@ -218,9 +255,16 @@ void check_keys(Node& root, const SweepFile& sweep) {
             const std::string bare = key.starts_with("device.") ? key.substr(7) : key;
             if (at != line.npos && line.find(bare + ": ") != line.npos) {
                 node.error("", fmt::format("'{}': {}", key, line.substr(at)));
-            } else if (line.find("is no map") != line.npos &&
-                       line.find(" " + key + ": ") != line.npos) {
-                node.error("", fmt::format("'{}': {}", key, line.substr(line.rfind(": ") + 2)));
+                continue;
+            }
+            const std::size_t named = line.find(" " + key + ": ");
+            for (const char* of_paths :
+                 {"is no map", "is no list", "there is no '", "key[number]"}) {
+                if (named != line.npos && line.find(of_paths, named) != line.npos) {
+                    node.error("",
+                               fmt::format("'{}': {}", key, line.substr(named + key.size() + 3)));
+                    break;
+                }
             }
         }
     };
