@@ -491,6 +491,13 @@ TEST(Session, ModelsAreRefusedWhatTheyCannotShow) {
     EXPECT_THAT(refusal_of("device: lpddr5x_pim\nworkload: {model: opt_125m, prompt: 1}\nrun: "
                            "{functional: on}\n"),
                 HasSubstr("test.yaml:3:1: run: functional mode needs a gemv"));
+    // It was a speed-up of NaN.
+    EXPECT_THAT(refusal_of("device: lpddr5x_pim\nworkload: {model: opt_125m, generate: 0}\n"),
+                HasSubstr("workload.generate: with a prompt of 0 there is nothing to do"));
+    EXPECT_THAT(refusal_of("device: lpddr5x_pim\nworkload: {model: gpt2_124m, prompt: 1000, "
+                           "generate: 25}\n"),
+                HasSubstr("workload.model: 'gpt2_124m' knows 1024 positions; prompt and generate "
+                          "are 1025"));
     EXPECT_THAT(refusal_of("device: xdna\nworkload: {model: mixtral_8x7b, batch: 1, sequence: 8}"),
                 HasSubstr("workload.model: a training step has no router and no experts, of which "
                           "'mixtral_8x7b' has 8"));

@@ -109,6 +109,14 @@ class ModelKind final : public ProblemKind {
         read_prompt_device(source, workload);
         read_places(node, workload);
         workload.model = load_transformer(node, name);
+        const std::int64_t tokens_in_all = workload.prompt + workload.generate;
+        if (tokens_in_all == 0) {
+            node.error("generate", "with a prompt of 0 there is nothing to do: must be at least 1");
+        }
+        if (workload.model.positions > 0 && tokens_in_all > workload.model.positions) {
+            node.error("model", fmt::format("'{}' knows {} positions; prompt and generate are {}",
+                                            name, workload.model.positions, tokens_in_all));
+        }
         return {*this, std::move(workload)};
     }
 
