@@ -205,4 +205,8 @@ Json to_json(const RunResult& result, bool host) {
     return json;
 }
 
+std::string json_text(const Json& json, int indent) {
+    return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace tilesim::sim

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 #include <fstream>
 #include <string_view>
 #include <system_error>
@@ -56,7 +57,12 @@ const std::string& Record::at(const std::string& column) const {
 }
 
 double Record::number(const std::string& column) const {
-    return parsed<double>(at(column), place_, column, "a number");
+    const double value = parsed<double>(at(column), place_, column, "a number");
+    if (!std::isfinite(value)) {  // from_chars reads 'nan' and 'inf'
+        throw ConfigError(
+            fmt::format("{}: {}: must be a number, got '{}'", place_, column, at(column)));
+    }
+    return value;
 }
 
 std::int64_t Record::integer(const std::string& column) const {

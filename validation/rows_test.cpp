@@ -46,6 +46,9 @@ TEST(Record, SaysInWhichLineSomethingIsWrong) {
                 HasSubstr("rows.csv:3:1: cycles: must be an integer, got '64 K'"));
     EXPECT_THAT(refusal_of([&] { records[0].number("id"); }),
                 HasSubstr("rows.csv:3:1: id: must be a number, got 'a'"));
+    const auto nothing = records_of("id,cycles\nnan,inf\n");
+    EXPECT_THAT(refusal_of([&] { nothing[0].number("id"); }), HasSubstr("got 'nan'"));
+    EXPECT_THAT(refusal_of([&] { nothing[0].number("cycles"); }), HasSubstr("got 'inf'"));
     EXPECT_THAT(refusal_of([&] { records[0].at("use"); }),
                 HasSubstr("rows.csv:3:1: the file has no column 'use'"));
     EXPECT_THAT(refusal_of([] { records_of("id,cycles\na\n"); }),

@@ -15,6 +15,7 @@
 #include "sim/explore/device_table.hpp"
 #include "sim/explore/sensitivity.hpp"
 #include "sim/explore/size_table.hpp"
+#include "sim/result_json.hpp"
 #include "sim/scenario.hpp"
 #include "workloads/catalogue/catalogue.hpp"
 #include "workloads/paths.hpp"
@@ -136,18 +137,18 @@ int ManyRuns::run(const std::string& file, const Settings& overrides,
     refuse_options_of_one_run(format);
     if (sensitive) {
         const SensitivityResult result = sensitivity(base, percent, processes);
-        print(json ? to_json(result).dump(2) + "\n" : to_table(result));
+        print(json ? json_text(to_json(result), 2) + "\n" : to_table(result));
         return kFine;
     }
     const std::vector<std::string> names = device_names(devices, file);
     check_own_mapping(base);
     if (const auto sizes = sizes_of(base, row_counts(rows)); !sizes.empty()) {
         const SizeTable table = run_sizes(sizes, names, {search, processes});
-        print(json ? to_json(table).dump(2) + "\n" : to_table(table));
+        print(json ? json_text(to_json(table), 2) + "\n" : to_table(table));
         return table.complete() ? kFine : kBadInput;
     }
     const std::vector<BestRun> runs = run_on_devices(base, names, {search, processes});
-    print(json ? to_json(runs).dump(2) + "\n" : to_table(runs));
+    print(json ? json_text(to_json(runs), 2) + "\n" : to_table(runs));
     return runs.front().run.good() ? kFine : kBadInput;
 }
 

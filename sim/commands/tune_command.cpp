@@ -10,6 +10,7 @@
 #include "sim/explore/settings.hpp"
 #include "sim/explore/sweep_file.hpp"
 #include "sim/explore/tuner.hpp"
+#include "sim/result_json.hpp"
 
 namespace tilesim::sim::commands {
 
@@ -28,7 +29,7 @@ int run_tune(const TuneArguments& arguments) {
     const Job job{scenario_text(arguments.file), arguments.file,
                   parse_settings(arguments.settings)};
     const TuneResult result = tune(job, arguments.options);
-    print(arguments.format == "json" ? to_json(result).dump(2) + "\n" : to_table(result));
+    print(arguments.format == "json" ? json_text(to_json(result), 2) + "\n" : to_table(result));
     return kFine;
 }
 

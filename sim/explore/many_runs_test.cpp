@@ -61,6 +61,20 @@ TEST(Devices, TheFastestStandsFirstAndMisfitsLast) {
     EXPECT_EQ(call("run --devices nothing " + kSmall).code, 2);
 }
 
+// JSON holds the command that repeats a run, and so the name.
+TEST(Devices, AFilesNameMayBeAnyBytes) {
+    const arch::base::TemporaryFolder folder;
+    const std::string file = "'" + (folder.path() / "a\xFF.yaml").string() + "'";
+    std::filesystem::copy_file(kSmall, folder.path() / "a\xFF.yaml");
+    const Output devices = call("run --search 0 --devices xdna --format json " + file);
+    ASSERT_EQ(devices.code, 0);
+    EXPECT_EQ(json::parse(devices.text)[0]["status"], "ok");
+    const Output tuned =
+        call("tune --simulations 2 --quiet --format json " + file + " --set run.functional=off");
+    ASSERT_EQ(tuned.code, 0);
+    EXPECT_TRUE(json::accept(tuned.text));
+}
+
 TEST(Devices, AMappingThatIsNotTheScenariosSaysWhy) {
     const Output output = call("run --search 0 --devices xdna,sapphire_rapids " + kSmall +
                                " --set run.functional=off --format json");

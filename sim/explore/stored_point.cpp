@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/explore/command_line.hpp"
+#include "sim/result_json.hpp"
 #include "sim/scenario.hpp"
 
 namespace tilesim::sim::explore {
@@ -34,7 +35,7 @@ StoredPoint stored_point(const SweepFile& sweep, const Point& point, const Simul
         }
         result["command"] = run_command(stored.base_file, settings);
     }
-    stored.result = result.dump();
+    stored.result = json_text(result, -1);
     stored.wall_s = outcome.wall_s;
     stored.peak_mib = outcome.peak_mib;
     return stored;

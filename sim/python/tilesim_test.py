@@ -142,6 +142,15 @@ class ErrorTest(unittest.TestCase):
         self.assertIn(str(raised.exception), printed.stderr)
         self.assertIsInstance(raised.exception, ValueError)
 
+    def test_bytes_that_are_no_text_are_said(self):
+        scenario = tilesim.load(GEMV)
+        for keys in ({"device.memory.clock": os.fsdecode(b"\xff")}, {os.fsdecode(b"a\xff"): 1}):
+            with self.assertRaises(tilesim.ConfigError) as raised:
+                scenario.set(keys)
+            self.assertIn("must be UTF-8 text", str(raised.exception))
+            self.assertIn("\\udcff", str(raised.exception))
+        self.assertRaises(TypeError, scenario.set, "run.seed", b"1")
+
     def test_of_a_file_is_an_os_error(self):
         with self.assertRaises(OSError):
             tilesim.load("no_such_file.yaml")

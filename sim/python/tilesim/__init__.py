@@ -42,6 +42,11 @@ def _text(value: Value) -> str:
     return str(value)
 
 
+def _is_half_a_character(text: str) -> bool:
+    """Whether it holds a surrogate: what Python makes of bytes that are no UTF-8."""
+    return any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def _checked(overrides: Mapping[str, Value]) -> Mapping[str, Value]:
     """Keys to change: texts, each with a value."""
     if not isinstance(overrides, Mapping):
@@ -51,6 +56,10 @@ def _checked(overrides: Mapping[str, Value]) -> Mapping[str, Value]:
             raise TypeError(f"a key to change must be a text, got {key!r}")
         if value is None:
             raise TypeError(f"{key}: a key needs a value")
+        if isinstance(value, bytes):
+            raise TypeError(f"{key}: a value must be a text, a number or a bool, got {value!r}")
+        if any(_is_half_a_character(text) for text in (key, _text(value))):
+            raise ConfigError(f"--set {key!a}: must be UTF-8 text, got {_text(value)!a}")
     return overrides
 
 
