@@ -211,6 +211,16 @@ TEST(EventName, CoresStallAtTheirOwnStreams) {
     EXPECT_EQ(lane_of("npu.tile(0,2).core", "stream", 1).event, "STREAM");
 }
 
+// Two channels on one lane would overlap.
+TEST(EventName, TheEightWatchedPortsHaveAChannelEach) {
+    EXPECT_EQ(lane_of("npu.tile(0,1).s2mm3.port", "words", 1).event, "PORT_RUNNING_3");
+    EXPECT_EQ(lane_of("npu.tile(0,1).mm2s0.port", "words", 1).event, "PORT_RUNNING_4");
+    EXPECT_EQ(lane_of("npu.tile(0,1).s2mm4.port", "words", 1).event, "");
+    EXPECT_EQ(lane_of("npu.tile(0,1).mm2s5.port", "words", 1).event, "");
+    EXPECT_EQ(lane_of("npu.tile(0,2).s2mm1.port", "words", 1).event, "PORT_RUNNING_2");
+    EXPECT_EQ(lane_of("npu.tile(0,2).mm2s1.port", "words", 1).event, "PORT_RUNNING_3");
+}
+
 TEST(EventName, ChannelsSpeakTheTraceUnitsLanguage) {
     EXPECT_EQ(lane_of("npu.tile(3,0).mm2s1", "waiting_for_memory", 1).event,
               "DMA_MM2S_1_MEMORY_STARVATION");

@@ -89,11 +89,16 @@ std::string lock_event(std::string_view unit) {
 
 // The port of a channel among those the trace unit watches where nobody has chosen: of a core's
 // switch the first channel in, the first out, the second in, the second out; of a memory tile's
-// four in, four out.
-std::int64_t watched_port(std::string_view unit, bool memory_tile) {
+// the first four in, the first four out. The eight ports are taken then: nothing for the others.
+std::string port_event(std::string_view unit, bool memory_tile) {
+    constexpr std::int64_t kOfADirection = 4;
     const bool receives = unit.starts_with("s2mm");
     const std::int64_t number = unit[4] - '0';
-    return memory_tile ? number + (receives ? 0 : 4) : 2 * number + (receives ? 0 : 1);
+    if (number >= kOfADirection) {
+        return "";
+    }
+    return fmt::format("PORT_RUNNING_{}", memory_tile ? number + (receives ? 0 : kOfADirection)
+                                                      : 2 * number + (receives ? 0 : 1));
 }
 
 // Outside the tiles a channel's banks share its process: "memory.channel(0)", BANK_3_ROW_OPEN.
@@ -159,7 +164,7 @@ Lane lane_of(std::string_view component, std::string_view state, std::int64_t me
     } else if (place.unit.starts_with("lock")) {
         event = lock_event(place.unit);
     } else if (port) {
-        event = fmt::format("PORT_RUNNING_{}", watched_port(place.unit, memory_tile));
+        event = port_event(place.unit, memory_tile);
     } else {
         const std::string channel = place.unit.substr(0, place.unit.find('.'));
         event = channel_event(channel, state);
