@@ -67,6 +67,7 @@ TimeLine::TimeLine(const sc_core::sc_module_name& name)
     SC_HAS_PROCESS(TimeLine);
     SC_METHOD(on_wake);
     sensitive << wake_;
+    dont_initialize();  // start_of_simulation wakes it: one that is gone by then must not be called
 }
 
 TimeLine::~TimeLine() {
@@ -82,6 +83,9 @@ void TimeLine::start_of_simulation() {
                                 .c_str(),
                             sc_core::SC_LOW);
     }
+    armed_ = queues_.now();
+    wake_.cancel();
+    wake_.notify(sc_core::SC_ZERO_TIME);
 }
 
 sc_core::sc_time TimeLine::until(base::Femtoseconds when) const {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <systemc>
 #include <vector>
 
@@ -194,6 +195,20 @@ TEST(TimeLine, IsThereForAProcessOfTheFirstDelta) {
         EXPECT_EQ(model.ran.size(), 1U);
     });
     sc_core::sc_start();
+}
+
+// SystemC keeps its process, which must not be run.
+TEST(TimeLine, ThatIsGoneBeforeTheStartIsNotCalled) {
+    auto gone = std::make_unique<TimeLine>("gone");
+    Recorder never;
+    gone->queue().at(10_ns, never);
+    gone.reset();
+    TimeLine line("line");
+    Recorder model;
+    line.queue().at(20_ns, model);
+    sc_core::sc_start();
+    EXPECT_TRUE(never.ran.empty());
+    EXPECT_EQ(model.ran.size(), 1U);
 }
 
 TEST(TimeLine, LeavesTheResolutionSomebodyHasSet) {

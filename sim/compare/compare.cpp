@@ -167,7 +167,8 @@ int compare_trace(const CompareArguments& arguments, const sim::Scenario& scenar
                             page, fmt::format("{} against {}", arguments.file, arguments.against)));
     }
     const bool good = comparison.flaws.empty() && !comparison.uniform_factor &&
-                      std::abs(comparison.period_error_percent) <= arguments.tolerance;
+                      std::abs(comparison.period_error_percent) <= arguments.tolerance &&
+                      comparison.median_gap_error <= arguments.tolerance;
     return good ? sim::kFine : sim::kCheckFailed;
 }
 
