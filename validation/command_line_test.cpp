@@ -100,6 +100,7 @@ TEST(CommandLine, OtherFailuresHaveTheirOwnExitCodes) {
     EXPECT_EQ(call("--version").code, 0);
     EXPECT_EQ(call("run " + scenario("xdna_functional") + " --set run.max_time=\"1 us\"").code, 4);
     EXPECT_EQ(call("run " + scenario("xdna_functional") + " --set nonsense").code, 2);
+    EXPECT_EQ(call("validate npu_micro --residuals").code, 2);  // no bands are made of it
     EXPECT_EQ(call("run " + scenario("xdna_functional") + " --out /proc/tilesim").code, 5);
     EXPECT_EQ(call("run " + scenario("xdna_functional") + " > /dev/full").code, 5);
 }

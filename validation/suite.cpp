@@ -154,10 +154,11 @@ std::string residuals_file(const std::string& suite) {
 }
 
 std::string residuals_csv(const SuiteResult& result) {
-    std::string text =
+    const std::string head =
         "# What predictions like these were off by, for the bands of others: written by `tilesim "
         "validate SUITE --residuals`. error: logarithm of measured over predicted time.\n"
         "id,what,device,host,types,macs,error,use\n";
+    std::string text;
     for (const Row& row : result.rows) {
         if (row.kind.what.empty() || !std::isfinite(row.predicted)) {
             continue;
@@ -168,7 +169,7 @@ std::string residuals_csv(const SuiteResult& result) {
         text += fmt::format("{},{},{},{},{},{:.0f},{:.5f},{}\n", id, row.kind.what, row.device,
                             row.kind.host, row.kind.types, row.kind.macs, error, row.use);
     }
-    return text;
+    return text.empty() ? text : head + text;
 }
 
 SuiteResult run_suite(const std::string& name, std::size_t jobs, const std::string& rows) {

@@ -35,7 +35,8 @@ SuiteResult run_suite(const std::string& suite, std::size_t jobs, const std::str
 std::string bounds_file(const std::string& suite);
 std::string residuals_file(const std::string& suite);
 
-// The errors of the rows that are runs like those a user makes, for the bands of predictions.
+// The errors of the rows that are runs like those a user makes, for the bands of predictions;
+// empty: there are none.
 std::string residuals_csv(const SuiteResult& result);
 
 std::string to_table(const SuiteResult& result);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <thread>
 
+#include "arch/base/config.hpp"
 #include "sim/console.hpp"
 #include "sim/exit_code.hpp"
 #include "sim/write_file.hpp"
@@ -40,7 +41,12 @@ int validate(const ValidateArguments& arguments) {
                         to_csv(tightened(result.bounds, result.rows), result.rows));
     }
     if (arguments.residuals) {
-        sim::write_file(residuals_file(arguments.suite), residuals_csv(result));
+        const std::string residuals = residuals_csv(result);
+        if (residuals.empty()) {
+            throw arch::base::config::ConfigError(fmt::format(
+                "--residuals: bands are made of none of the rows of {}", arguments.suite));
+        }
+        sim::write_file(residuals_file(arguments.suite), residuals);
     }
     for (const std::string& broken : result.check.broken) {
         sim::complain(broken);
