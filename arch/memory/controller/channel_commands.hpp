@@ -205,8 +205,8 @@ void ScheduledChannel<Scheduler>::on_refreshed(const policy::RefreshRound& round
     refresh_.on_done();
 }
 
-// One step of a refresh that only its banks wait for: they take no new command, close, are
-// refreshed. The engine knows then when to go on.
+// One step of a refresh that only its banks, or its rank of several, wait for: they take no new
+// command, close, are refreshed. The engine knows then when to go on.
 template <class Scheduler>
 void ScheduledChannel<Scheduler>::refresh_some(std::int64_t now) {
     const policy::RefreshRound round = refresh_.round();
@@ -215,7 +215,9 @@ void ScheduledChannel<Scheduler>::refresh_some(std::int64_t now) {
         refresh_.begin();
         scheduler_.on_turn();  // may have planned a command to them
     }
-    if (const auto later = close_rows(round.banks, now)) {
+    const bool whole_rank = round.command == Command::Refresh;
+    if (const auto later =
+            whole_rank ? close_ranks(round.banks, now) : close_rows(round.banks, now)) {
         refresh_.go_on_at(*later);
         return;
     }

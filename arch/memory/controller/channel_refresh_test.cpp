@@ -74,6 +74,24 @@ TEST(Channel, OfAPairsRowsThatMayCloseThatOfTheHigherBankDoesFirst) {
                 ElementsAre(pre(kStart + 500, 8), pre(kStart + 501), act(kStart + 502, 4)));
 }
 
+// Ranks are refreshed in turn, the first one first.
+TEST(Channel, TheRowsOfARankThatIsNotRefreshedStayOpen) {
+    Refreshed bench;
+    bench.config.ranks = 2;
+    bench.config.timing.tRPab = base::Cycles{53};
+    bench.config.controller.refresh_first = base::Cycles{kStart + 500};
+    constexpr std::size_t kOtherRank = 17;
+    bench.arrive(kStart, kOtherRank, 7);
+    bench.arrive(kStart + 500, kOtherRank, 7);
+    bench.arrive(kStart + 600, kOtherRank, 7);
+    bench.arrive(kStart + 100, 0, 7);
+    bench.arrive(kStart + 100, 4, 7);
+    const std::vector<Heard> heard = bench.run(kStart + 1000);
+    EXPECT_THAT(std::vector(heard.end() - 4, heard.end()),
+                ElementsAre(pre_all(kStart + 500), rd(kStart + 501, kOtherRank),
+                            ref(kStart + 500 + 53), rd(kStart + 600, kOtherRank)));
+}
+
 TEST(Channel, RefreshesAreAnIntervalApart) {
     Refreshed bench;
     const std::int64_t first = Refreshed::kInterval / 3;

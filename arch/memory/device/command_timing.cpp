@@ -78,7 +78,8 @@ void CommandTiming::precharge_all(std::uint64_t banks, std::int64_t now) {
     open_ &= ~banks;
     for_each_bank(banks, [&](std::size_t bank) {
         rows_[bank] = kNoRow;
-        closed_[bank] = now;
+        // As if by one of its own that takes tRP.
+        closed_[bank] = now + (t_.all_banks_tRP() - t_.tRP).count();
         raise(banks_.activate[bank], now + t_.all_banks_tRP().count());
     });
 }

@@ -91,6 +91,7 @@ TEST(CommandTiming, APrechargeOfAllBanksHasATimeOfItsOwn) {
     EXPECT_EQ(banks.earliest_precharge_all(0xFFFF), kStart + 209);
     EXPECT_EQ(banks.earliest(Command::Activate, kSameGroup), kStart + 253);  // closed already
     EXPECT_EQ(banks.earliest_refresh(0xFFFF), kStart + 253);
+    EXPECT_EQ(banks.earliest_partial_refresh(0xFFFF), kStart + 253);
 }
 
 TEST(CommandTiming, ARankIsClosedWithoutTheOther) {
