@@ -114,26 +114,19 @@ bool is_path(const std::string& name) {
 }
 
 std::string named_in(const std::string& file, const std::string& name) {
-    using arch::base::config::IoError;
     const std::string near = beside(file, name);
     std::error_code error;
-    if (!is_path(name) || near == name || fs::exists(near, error)) {
-        return is_path(name) ? near : name;
-    }
-    try {
-        arch::base::config::require_file(name);
+    if (!is_path(name) || near == name) {
         return name;
-    } catch (const IoError& from_here) {
-        try {
-            arch::base::config::require_file(near);
-        } catch (const IoError& from_there) {
-            throw UnknownName(
-                fmt::format("'{}' is neither in the working folder, {}; nor beside "
-                            "{}, {}",
-                            name, from_here.what(), file, from_there.what()));
-        }
+    }
+    if (fs::exists(near, error)) {
         return near;
     }
+    if (fs::exists(name, error)) {
+        return name;
+    }
+    throw UnknownName(
+        fmt::format("'{}' is neither in the working folder nor beside {}, {}", name, file, near));
 }
 
 void require_one_meaning(const std::string& file, const std::string& setting,

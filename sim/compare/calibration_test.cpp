@@ -8,6 +8,7 @@
 
 #include "arch/base/config.hpp"
 #include "arch/base/temporary_folder_testing.hpp"
+#include "sim/device_files_testing.hpp"
 #include "workloads/catalogue/catalogue.hpp"
 
 namespace tilesim::sim::compare {
@@ -56,15 +57,8 @@ TEST(Calibration, FindsTheNumbersTheRunsWereMadeWith) {
 TEST(Calibration, TheDeviceWrittenFindsItsMemory) {
     namespace fs = std::filesystem;
     const arch::base::TemporaryFolder folder;
-    const fs::path devices = fs::path{TILESIM_SOURCE_DIR} / "configs/devices";
-    fs::create_directory(folder.path() / "memory");
+    write_device_with_memory_beside(folder.path());
     fs::create_directory(folder.path() / "out");
-    fs::copy_file(devices / "ddr5_5600.yaml", folder.path() / "memory/mine.yaml");
-    std::ifstream shipped(devices / "xdna.yaml");
-    std::string text{std::istreambuf_iterator<char>{shipped}, {}};
-    const std::string named = "memory: ddr5_5600";
-    text.replace(text.find(named), named.size(), "memory: memory/mine.yaml");
-    std::ofstream(folder.path() / "npu.yaml") << text;
     Calibration fitted;
     fitted.device = folder.path() / "npu.yaml";
     const std::string out = folder.path() / "out/mine.yaml";

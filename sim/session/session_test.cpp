@@ -7,14 +7,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "arch/base/config.hpp"
 #include "arch/base/temporary_folder_testing.hpp"
+#include "sim/device_files_testing.hpp"
 #include "sim/scenario.hpp"
 
 namespace tilesim::sim::session {
@@ -131,15 +130,9 @@ TEST(Session, AFileThatIsNotThereIsSaidWhereItsKeyStands) {
 TEST(Session, AFileNamesDevicesAndModelsFromItsFolder) {
     namespace fs = std::filesystem;
     const arch::base::TemporaryFolder folder;
-    const fs::path configs = fs::path{TILESIM_SOURCE_DIR} / "configs";
-    fs::create_directory(folder.path() / "memory");
-    fs::copy_file(configs / "devices/ddr5_5600.yaml", folder.path() / "memory/mine.yaml");
-    fs::copy_file(configs / "models/opt_125m.yaml", folder.path() / "model.yaml");
-    std::ifstream shipped(configs / "devices/xdna.yaml");
-    std::string device{std::istreambuf_iterator<char>{shipped}, {}};
-    const std::string named = "memory: ddr5_5600";
-    device.replace(device.find(named), named.size(), "memory: memory/mine.yaml");
-    std::ofstream(folder.path() / "npu.yaml") << device;
+    write_device_with_memory_beside(folder.path());
+    fs::copy_file(fs::path{TILESIM_SOURCE_DIR} / "configs/models/opt_125m.yaml",
+                  folder.path() / "model.yaml");
     const auto on = [&](const std::string& text) {
         return parse_scenario(text, (folder.path() / "s.yaml").string(), {}).device.name;
     };
@@ -157,9 +150,8 @@ TEST(Session, AFileNamesDevicesAndModelsFromItsFolder) {
     const fs::path from_here = fs::relative(folder.path() / "npu.yaml");
     EXPECT_EQ(on("device: " + from_here.string() + kernel), "xdna");
     EXPECT_THAT(complaint("device: nope.yaml\nworkload: {memory_stream: {}}\n"),
-                HasSubstr("s.yaml:1:9: device: 'nope.yaml' is neither in the working folder, "
-                          "nope.yaml: there is no such file; nor beside /folder/s.yaml, "
-                          "/folder/nope.yaml: there is no such file"));
+                HasSubstr("s.yaml:1:9: device: 'nope.yaml' is neither in the working folder nor "
+                          "beside /folder/s.yaml, /folder/nope.yaml"));
 }
 
 TEST(Session, ADeviceSetByAPathThatMeansTwoFilesIsRefused) {

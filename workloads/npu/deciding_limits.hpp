@@ -14,23 +14,18 @@ namespace tilesim::workloads::npu {
 
 struct DmaLimit {
     const char* key;
-    std::int64_t& (*of)(arch::npu::NpuConfig& config);
+    arch::npu::DmaConfig arch::npu::NpuConfig::*dma;
+    std::int64_t arch::npu::DmaConfig::*limit;
 };
 inline constexpr DmaLimit kDmaLimits[] = {
-    {"npu.memory_dma.task_queue_depth",
-     [](arch::npu::NpuConfig& config) -> std::int64_t& {
-         return config.memory_dma.task_queue_depth;
-     }},
-    {"npu.shim_dma.descriptors",
-     [](arch::npu::NpuConfig& config) -> std::int64_t& { return config.shim_dma.descriptors; }},
-    {"npu.shim_dma.step_bits",
-     [](arch::npu::NpuConfig& config) -> std::int64_t& { return config.shim_dma.step_bits; }},
-    {"npu.shim_dma.task_queue_depth",
-     [](arch::npu::NpuConfig& config) -> std::int64_t& {
-         return config.shim_dma.task_queue_depth;
-     }},
-    {"npu.shim_dma.repeats",
-     [](arch::npu::NpuConfig& config) -> std::int64_t& { return config.shim_dma.repeats; }},
+    {"npu.memory_dma.task_queue_depth", &arch::npu::NpuConfig::memory_dma,
+     &arch::npu::DmaConfig::task_queue_depth},
+    {"npu.shim_dma.descriptors", &arch::npu::NpuConfig::shim_dma,
+     &arch::npu::DmaConfig::descriptors},
+    {"npu.shim_dma.step_bits", &arch::npu::NpuConfig::shim_dma, &arch::npu::DmaConfig::step_bits},
+    {"npu.shim_dma.task_queue_depth", &arch::npu::NpuConfig::shim_dma,
+     &arch::npu::DmaConfig::task_queue_depth},
+    {"npu.shim_dma.repeats", &arch::npu::NpuConfig::shim_dma, &arch::npu::DmaConfig::repeats},
 };
 
 // Those of which a tenth more or less, or one, changes what a dataflow `takes` from a device.
@@ -38,16 +33,16 @@ template <class Takes>
 std::vector<std::string> deciding_limits(const arch::npu::NpuConfig& config, const Takes& takes) {
     const auto taken = takes(config);
     std::vector<std::string> keys;
-    for (const DmaLimit& limit : kDmaLimits) {
-        const auto other = [&](std::int64_t change) {
+    for (const auto& [key, dma, limit] : kDmaLimits) {
+        const std::int64_t is = config.*dma.*limit;
+        const auto other = [&](std::int64_t value) {
             arch::npu::NpuConfig changed = config;
-            limit.of(changed) += change;
-            return limit.of(changed) > 0 && takes(changed) != taken;
+            changed.*dma.*limit = value;
+            return value > 0 && takes(changed) != taken;
         };
-        arch::npu::NpuConfig same = config;
-        const std::int64_t tenth = arch::base::tenth_of(limit.of(same));
-        if (other(-tenth) || other(tenth)) {
-            keys.emplace_back(limit.key);
+        const std::int64_t tenth = arch::base::tenth_of(is);
+        if (other(is - tenth) || other(is + tenth)) {
+            keys.emplace_back(key);
         }
     }
     return keys;

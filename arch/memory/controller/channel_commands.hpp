@@ -136,13 +136,37 @@ std::int64_t ScheduledChannel<Scheduler>::close_idle_rows(std::int64_t now) {
     return now + 1;
 }
 
-// Closes a row of these banks; nothing returned: all are closed. Otherwise when to go on.
+// Closes every row of a rank once the last of them may be; returns when to go on.
+template <class Scheduler>
+std::int64_t ScheduledChannel<Scheduler>::precharge_all(std::uint64_t rank, std::int64_t now) {
+    const std::int64_t when = timing_.earliest_precharge_all(rank);
+    if (when > now) {
+        return when;
+    }
+    const std::uint64_t open = timing_.open_banks() & rank;
+    timing_.precharge_all(rank, now);
+    tell(Command::PrechargeAll, static_cast<std::size_t>(std::countr_zero(rank)), device::kNoRow,
+         now);
+    ++stats_.precharges;
+    rows_have_closed(std::popcount(open), now);
+    device::for_each_bank(open, [&](std::size_t bank) {
+        row_left(bank, now);
+        scheduler_.on_precharge(bank, bursts_, timing_, now);
+    });
+    return now + 1;
+}
+
+// Closes a row of these banks, or all of a rank that is whole among them; nothing returned: all are
+// closed. Otherwise when to go on.
 template <class Scheduler>
 std::optional<std::int64_t> ScheduledChannel<Scheduler>::close_rows(std::uint64_t banks,
                                                                     std::int64_t now) {
     const std::uint64_t open = timing_.open_banks() & banks;
     if (open == 0) {
         return std::nullopt;
+    }
+    if (const std::uint64_t rank = timing_.rank_with(open); (rank & ~banks) == 0) {
+        return precharge_all(rank, now);
     }
     const Closing found = pages_.any_row(open, timing_, now);
     if (found.bank == Closing::kNobody) {
@@ -152,37 +176,11 @@ std::optional<std::int64_t> ScheduledChannel<Scheduler>::close_rows(std::uint64_
     return now + 1;
 }
 
-// Closes the rows of a rank of these banks with one PRE; nothing returned: all are closed.
-// Otherwise when to go on.
-template <class Scheduler>
-std::optional<std::int64_t> ScheduledChannel<Scheduler>::close_ranks(std::uint64_t banks,
-                                                                     std::int64_t now) {
-    const std::uint64_t open = timing_.open_banks() & banks;
-    if (open == 0) {
-        return std::nullopt;
-    }
-    const std::uint64_t rank = timing_.rank_with(open);
-    const std::int64_t when = timing_.earliest_precharge_all(rank);
-    if (when > now) {
-        return when;
-    }
-    timing_.precharge_all(rank, now);
-    tell(Command::PrechargeAll, static_cast<std::size_t>(std::countr_zero(rank)), device::kNoRow,
-         now);
-    ++stats_.precharges;
-    rows_have_closed(std::popcount(rank & open), now);
-    device::for_each_bank(rank & open, [&](std::size_t bank) {
-        row_left(bank, now);
-        scheduler_.on_precharge(bank, bursts_, timing_, now);
-    });
-    return now + 1;
-}
-
 // One step towards the refresh that is due; returns when to take the next.
 template <class Scheduler>
 std::int64_t ScheduledChannel<Scheduler>::refresh(std::int64_t now) {
     const policy::RefreshRound round = refresh_.round();
-    if (const auto later = close_ranks(round.banks, now)) {
+    if (const auto later = close_rows(round.banks, now)) {
         return *later;
     }
     const std::int64_t when = timing_.earliest_refresh(round.banks);
@@ -215,9 +213,7 @@ void ScheduledChannel<Scheduler>::refresh_some(std::int64_t now) {
         refresh_.begin();
         scheduler_.on_turn();  // may have planned a command to them
     }
-    const bool whole_rank = round.command == Command::Refresh;
-    if (const auto later =
-            whole_rank ? close_ranks(round.banks, now) : close_rows(round.banks, now)) {
+    if (const auto later = close_rows(round.banks, now)) {
         refresh_.go_on_at(*later);
         return;
     }
@@ -260,7 +256,7 @@ void ScheduledChannel<Scheduler>::catch_up_refreshes(std::int64_t now) {
 // Gives the guest his next turn once every row is closed; returns when to look again.
 template <class Scheduler>
 std::int64_t ScheduledChannel<Scheduler>::serve_guest(std::int64_t now) {
-    if (const auto later = close_ranks(kEveryBank, now)) {
+    if (const auto later = close_rows(kEveryBank, now)) {
         return *later;
     }
     const std::int64_t quiet = timing_.earliest_refresh(kEveryBank);

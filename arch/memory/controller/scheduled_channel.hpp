@@ -98,7 +98,7 @@ class ScheduledChannel final : public Channel {
     }
     std::int64_t close_idle_rows(std::int64_t now);
     std::optional<std::int64_t> close_rows(std::uint64_t banks, std::int64_t now);
-    std::optional<std::int64_t> close_ranks(std::uint64_t banks, std::int64_t now);
+    std::int64_t precharge_all(std::uint64_t rank, std::int64_t now);
     void row_left(std::size_t bank, std::int64_t now);
     // For statistics: a row opens (the set of open banks does not have it yet), or some have
     // closed.
