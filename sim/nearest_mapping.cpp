@@ -34,7 +34,8 @@ constexpr double kOfAKey = 0.3;        // what changing one more costs, in octav
 
 // An integer of the mapping, and what it may be instead, the nearest first.
 struct Number {
-    std::string key;
+    std::string key;  // "m_ct", or "product.m_ct" where keys have keys
+    Json::json_pointer place;
     std::int64_t given = 0;
     std::int64_t value = 0;  // so far
     std::vector<std::int64_t> others = {};
@@ -82,13 +83,7 @@ class Search {
           dataflow_(dataflow),
           name_(refused.mapping.dataflow().name()),
           keys_(refused.mapping.dataflow().describe(refused.mapping)) {
-        const Json own = keys_.value(name_, Json::object());
-        for (const auto& [key, value] : own.items()) {
-            if (value.is_number_integer()) {
-                const auto given = value.get<std::int64_t>();
-                numbers_.push_back({key, given, given});
-            }
-        }
+        add_numbers(keys_.value(name_, Json::object()), "", Json::json_pointer{} / name_);
     }
 
     std::string run() {
@@ -101,11 +96,22 @@ class Search {
     }
 
   private:
+    void add_numbers(const Json& keys, const std::string& prefix, const Json::json_pointer& place) {
+        for (const auto& [key, value] : keys.items()) {
+            if (value.is_object()) {
+                add_numbers(value, prefix + key + ".", place / key);
+            } else if (value.is_number_integer()) {
+                const auto given = value.get<std::int64_t>();
+                numbers_.push_back({prefix + key, place / key, given, given});
+            }
+        }
+    }
+
     // Why it cannot be; empty: it can. Nothing where it cannot even be stated.
     std::optional<std::string> reasons(const std::vector<std::int64_t>& values) const {
         Json keys = keys_;
         for (std::size_t i = 0; i < numbers_.size(); ++i) {
-            keys[name_][numbers_[i].key] = values[i];
+            keys[numbers_[i].place] = values[i];
         }
         try {
             Document document = Document::parse(Json{{"mapping", keys}}.dump(), "");

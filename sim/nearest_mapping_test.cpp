@@ -48,6 +48,12 @@ TEST(NearestMapping, NumbersAreChangedAsLittleAsItTakes) {
               "n_acc: 1");
 }
 
+TEST(NearestMapping, KeysOfKeysAreNamedWithTheirs) {
+    EXPECT_EQ(nearest("fused_cast: {output_stationary: {m_ct: 33, k_ct: 32, n_ct: 32}}",
+                      "gemm: {M: 64, K: 64, N: 64, a: bf16, b: bf16, c: bf16}"),
+              "output_stationary.m_ct: 32");
+}
+
 TEST(NearestMapping, SeveralWhereOneIsNotEnough) {
     EXPECT_EQ(nearest("output_stationary: {m_ct: 33, k_ct: 33, n_ct: 32, k_mt: 66}"),
               "m_ct: 32, k_ct: 32, k_mt: 64");

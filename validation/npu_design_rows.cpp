@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "arch/base/config.hpp"
@@ -138,9 +137,9 @@ Task bandwidth_task(const Record& r, const Record& design) {
     return task;
 }
 
-// Of the first launch.
-std::string c_type(const Record& r) {
-    return r.at("design") == "mlir_air_fused_cast" ? "f32" : r.at("c_dtype");
+// Whether a launch of its own casts the product's sums.
+bool casts_apart(const Record& r) {
+    return r.at("launches") == "2";
 }
 
 // Groups of up to two by two steps (run.py: runtime_loop_tiling_sizes), of which a descriptor moves
@@ -155,7 +154,7 @@ std::string air_reach(const Record& r) {
         std::swap(reach, in_flight);
     }
     constexpr std::int64_t kWordsOfStep = 1 << 20;
-    const std::int64_t c_in_word = c_type(r) == "f32" ? 1 : 2;
+    const std::int64_t c_in_word = casts_apart(r) || r.at("c_dtype") == "f32" ? 1 : 2;
     const bool far =
         steps_m > 1 && rows * std::max(number("K") / 2, number("N") / c_in_word) > kWordsOfStep;
     if (reach == 1 || far) {
@@ -171,8 +170,9 @@ std::string air_sums(const Record& r) {
     if (r.at("design") == "mlir_air_drain") {
         return "sums: f32, cast_lanes: 16, cast_by: element";
     }
-    return r.at("design") == "mlir_air_direct" && c_type(r) == "bf16" ? "sums: in_c, mode: compiled"
-                                                                      : "sums: in_c";
+    return r.at("design") == "mlir_air_direct" && r.at("c_dtype") == "bf16"
+               ? "sums: in_c, mode: compiled"
+               : "sums: in_c";
 }
 
 std::string air_mapping(const Record& r) {
@@ -205,26 +205,30 @@ std::string iron_mapping(const Record& r) {
         r.at("c_layout") == "column_major" ? 1 : 2, r.at("c_layout"), iron_mode(r));
 }
 
-Launch gemm_launch(const Record& r, const Record& design) {
-    return {
-        fmt::format("device: {}\nworkload: {{gemm: {{M: {}, K: {}, N: {}, a: bf16, b: bf16, c: "
-                    "{}, b_layout: {}}}}}\n"
-                    "mapping: {{output_stationary: {{{}}}, kernel_permille: {}}}\n",
-                    r.at("device"), r.at("M"), r.at("K"), r.at("N"), c_type(r), r.at("b_layout"),
-                    r.at("design") == "iron_gemm" ? iron_mapping(r) : air_mapping(r),
-                    design.at("kernel_permille")),
-        design.at("host_profile")};
-}
-
 // The second launch of a design that casts its result in DRAM: a core a column, which takes 2048
 // elements at a time and converts sixteen of them an iteration, without a hint to overlap these
 // (run.py: _build_cast_module).
-Launch cast_launch(const Record& r, const Record& design) {
-    constexpr std::int64_t kElements = 2048;
-    return {fmt::format("device: {}\nworkload: {{elementwise: {{operation: cast, rows: {}, "
-                        "elements: {}, a: f32, c: bf16}}}}\n"
-                        "mapping: {{elementwise: {{columns: 8, cast_lanes: 16}}}}\n",
-                        r.at("device"), r.integer("M") * r.integer("N") / kElements, kElements),
+std::string fused_mapping(const Record& r) {
+    return fmt::format(
+        "fused_cast: {{output_stationary: {{{}}}, elementwise: {{columns: 8, elements_per_call: "
+        "2048, cast_lanes: 16}}}}",
+        air_mapping(r));
+}
+
+std::string gemm_mapping(const Record& r) {
+    if (casts_apart(r)) {
+        return fused_mapping(r);
+    }
+    return fmt::format("output_stationary: {{{}}}",
+                       r.at("design") == "iron_gemm" ? iron_mapping(r) : air_mapping(r));
+}
+
+Launch gemm_launch(const Record& r, const Record& design) {
+    return {fmt::format("device: {}\nworkload: {{gemm: {{M: {}, K: {}, N: {}, a: bf16, b: bf16, c: "
+                        "{}, b_layout: {}}}}}\n"
+                        "mapping: {{{}, kernel_permille: {}}}\n",
+                        r.at("device"), r.at("M"), r.at("K"), r.at("N"), r.at("c_dtype"),
+                        r.at("b_layout"), gemm_mapping(r), design.at("kernel_permille")),
             design.at("host_profile")};
 }
 
@@ -236,15 +240,8 @@ Task gemm_task(const Record& r, const Record& design) {
                     r.at("herd_n"), r.at("b_layout"), r.at("c_layout"), r.at("c_dtype")),
         "gemm_" + r.at("design"));
     task.parts = {[launch = gemm_launch(r, design)] { return time_us(launch); }};
-    if (r.at("launches") == "2") {
-        task.parts.push_back([launch = cast_launch(r, design)] { return time_us(launch); });
-        task.combine = [](const std::vector<double>& parts) {
-            return std::accumulate(parts.begin(), parts.end(), 0.0);
-        };
-    } else {
-        task.row.kind = {"output_stationary", "bf16/" + c_type(r), product_of(r, {"M", "K", "N"}),
-                         false, design.at("host_profile")};
-    }
+    task.row.kind = {casts_apart(r) ? "fused_cast" : "output_stationary", "bf16/" + r.at("c_dtype"),
+                     product_of(r, {"M", "K", "N"}), false, design.at("host_profile")};
     return task;
 }
 

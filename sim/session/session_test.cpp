@@ -241,6 +241,36 @@ TEST(Session, AFunctionalRunChoosesTheMappingOfATimingRun) {
     EXPECT_TRUE(functional.functional->match) << functional.functional->first_mismatch;
 }
 
+workloads::RunResult run_fused_cast(const workloads::Overrides& overrides) {
+    return session::run(parse_scenario(
+        "device: xdna2\nworkload: {gemm: {M: 100, K: 96, N: 200, a: bf16, b: bf16, c: bf16}}\n"
+        "mapping: {fused_cast: {output_stationary: {m_ct: 16, k_ct: 32, n_ct: 32, k_mt: 64}}}\n",
+        "test", overrides));
+}
+
+TEST(Session, SumsThatASecondLaunchCastsGiveTheProduct) {
+    const workloads::RunResult timing = run_fused_cast({});
+    const workloads::RunResult functional = run_fused_cast({{"run.functional", "on"}});
+    EXPECT_EQ(functional.cycles, timing.cycles);
+    EXPECT_TRUE(functional.functional->match) << functional.functional->first_mismatch;
+    EXPECT_EQ(functional.functional->checked, 100 * 200);
+}
+
+TEST(Session, LaunchesThatSetTheArrayUpPayTheirWritesAndOthersTheReconfiguration) {
+    constexpr const char* kReconfiguration = "device.npu.command_processor.reconfiguration";
+    constexpr const char* kSetUp = "mapping.fused_cast.set_up";
+    const auto loaded = [&](const char* takes) {
+        return run_fused_cast({{kSetUp, "loaded"}, {kReconfiguration, takes}});
+    };
+    const workloads::RunResult written = run_fused_cast({});
+    EXPECT_THAT(written.not_exercised, Contains("npu.command_processor.reconfiguration"));
+    EXPECT_THAT(loaded("0 us").not_exercised,
+                Not(Contains("npu.command_processor.reconfiguration")));
+    EXPECT_NEAR(loaded("700 us").time_ns - loaded("0 us").time_ns, 700'000, 1000);
+    // 2438 writes for the product, 448 for the cast, of 84 cycles at 1267 MHz.
+    EXPECT_NEAR(written.time_ns - loaded("0 us").time_ns, (2438 + 448) * 84 / 1.267, 1000);
+}
+
 workloads::RunResult run_on(const std::string& device, const std::string& gemm,
                             const workloads::Overrides& overrides = {}) {
     return session::run(parse_scenario(

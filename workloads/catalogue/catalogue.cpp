@@ -17,6 +17,7 @@
 #include "workloads/memory/streams/streams.hpp"
 #include "workloads/npu/core_kernel/core_kernel.hpp"
 #include "workloads/npu/elementwise/elementwise_dataflow.hpp"
+#include "workloads/npu/fused_cast/fused_cast_dataflow.hpp"
 #include "workloads/npu/gemv/gemv_dataflow.hpp"
 #include "workloads/npu/gotoblas/gotoblas_dataflow.hpp"
 #include "workloads/npu/mlir/design/design_kind.hpp"
@@ -78,6 +79,7 @@ std::span<const Dataflow* const> dataflows() {
         &npu::elementwise::elementwise_dataflow(),
         &npu::output_stationary::output_stationary_dataflow(),
         &npu::weight_stationary::weight_stationary_dataflow(),
+        &npu::fused_cast::fused_cast_dataflow(),
         &npu::gotoblas::gotoblas_dataflow(),
         &amx::tiles::amx_dataflow(),
         &pim::gemv::pimnast_dataflow(),

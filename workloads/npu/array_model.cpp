@@ -62,8 +62,7 @@ std::vector<std::string> ArrayModel::not_exercised() const {
     for (std::size_t i = 1; i < arrays_.size(); ++i) {
         const std::vector<std::string> others = unfelt(*arrays_[i], program_.then[i - 1]);
         std::erase_if(keys, [&](const std::string& key) {
-            const bool common = std::find(others.begin(), others.end(), key) != others.end();
-            return !common || key == "npu.command_processor.reconfiguration";
+            return std::find(others.begin(), others.end(), key) == others.end();
         });
     }
     return keys;
@@ -77,8 +76,9 @@ void ArrayModel::add(const Case& a_case, const Program& program, Bench& bench,
         bench.root, bytes, number == 0 ? "npu" : fmt::format("npu_configuration{}", number + 1)));
     arrays_.back()->on_finished = [this] {
         if (!last()) {
-            ++present_;
-            present().start(config_.command_processor.reconfiguration);
+            const Program& next = program_.then[present_++];
+            present().start(next.sets_itself_up ? arch::base::Femtoseconds{0}
+                                                : config_.command_processor.reconfiguration);
         } else {
             told_ = true;
             queue_.interrupt();

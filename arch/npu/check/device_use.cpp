@@ -350,7 +350,9 @@ class DeviceUse {
         name_if(!writes_registers_ && !writes_descriptors_ && !syncs_,
                 {"npu.command_processor.clock"});
         // A launch finds the array configured.
-        name_if(program_.then.empty(), {"npu.command_processor.reconfiguration"});
+        name_if(std::all_of(program_.then.begin(), program_.then.end(),
+                            [](const program::Program& next) { return next.sets_itself_up; }),
+                {"npu.command_processor.reconfiguration"});
         name_if(!copies_, {"npu.command_processor.copy_start", "npu.command_processor.copy_word"});
         name_if(program_.logic_streams.empty(), {"npu.programmable_logic.ram"});
     }

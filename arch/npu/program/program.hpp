@@ -380,6 +380,9 @@ struct Program {
     // The host waits for the sequence alone: transfers that never end are left behind, not a
     // deadlock.
     bool ends_with_sequence = false;
+    // The sequence writes the configuration itself, register by register (WriteRegisters, at its
+    // beginning): where it stands in `then`, the firmware loads none.
+    bool sets_itself_up = false;
     // Configurations loaded one after the other when the sequence has ended and the shim tiles are
     // quiet: each begins with its own locks, descriptors and scripts. They name the same external
     // buffers, in the same order, and have none behind them.

@@ -139,6 +139,7 @@ class Printer {
     std::string run() {
         text_ = fmt::format("program: {}\n", scalar(program_.name));
         text_ += program_.ends_with_sequence ? "ends_with_sequence: on\n" : "";
+        text_ += program_.sets_itself_up ? "sets_itself_up: on\n" : "";
         storage();
         dmas();
         routes();

@@ -28,6 +28,8 @@ class Reader {
         root_.required("program", program_.name, "the program's name");
         root_.optional("ends_with_sequence", program_.ends_with_sequence,
                        "the run is over when the sequence is, whatever is still under way");
+        root_.optional("sets_itself_up", program_.sets_itself_up,
+                       "the sequence writes the configuration, which no firmware has to load");
         storage();
         for (Node& entry : root_.list("dmas", "descriptors and tasks at configuration time")) {
             program_.dmas.push_back(DescriptorReader(program_).dma(entry));

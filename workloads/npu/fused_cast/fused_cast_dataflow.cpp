@@ -1,0 +1,92 @@
+#include "workloads/npu/fused_cast/fused_cast_dataflow.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "workloads/npu/elementwise/expected_time.hpp"
+#include "workloads/npu/fused_cast/fused_cast.hpp"
+#include "workloads/npu/npu_machine.hpp"
+#include "workloads/npu/output_stationary/mapping_search.hpp"
+#include "workloads/npu/product_dataflow.hpp"
+
+namespace tilesim::workloads::npu::fused_cast {
+
+using arch::npu::NpuConfig;
+
+namespace {
+
+class FusedCast final : public ProductDataflow<FusedCastMapping> {
+  public:
+    std::string_view name() const override { return "fused_cast"; }
+    std::string_view summary() const override {
+        return "C stays in the cores in f32, and a second launch casts it";
+    }
+
+    bool serves(const Problem& problem, const Device& device) const override {
+        return problem.find<GemmProblem>() != nullptr && tile_fed(device);
+    }
+
+    std::vector<Refusal> refusals(const Case& a_case) const override {
+        return a_case.mapping.empty()
+                   ? std::vector<Refusal>{}
+                   : refused(problems_of(a_case.problem.get<GemmProblem>(), given(a_case).keys,
+                                         a_case.device.get<NpuConfig>()));
+    }
+
+    std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const override {
+        const auto& gemm = a_case.problem.get<GemmProblem>();
+        const auto& config = a_case.device.get<NpuConfig>();
+        const Given& map = given(a_case);
+        LoweredFusedCast lowered = fused_cast::lower(gemm, map.keys, config);
+        LoweredProduct product;
+        product.macs = gemm.macs();
+        product.bounds = bounds_of(gemm, map.keys, config, path_of(a_case.device));
+        product.padding_waste = lowered.padding_waste;
+        product.kernel_cycles = map.kernel_cycles;
+        if (map.keys.set_up == FusedCastMapping::SetUp::Written) {
+            result.notes.push_back(
+                fmt::format("every run sets the array up twice: {} register writes for the "
+                            "product, {} for the cast; what the words of a core's program take, "
+                            "and the reset before them, is not known and not counted",
+                            lowered.product_writes, lowered.cast_writes));
+        }
+        product.contents = contents_of(a_case, lowered.matrices, SumOrder{gemm.k});
+        product.program = std::move(lowered.program);
+        return product_job(a_case, std::move(product), result);
+    }
+
+    // The product's tiles; the cast as the case has it.
+    std::vector<Candidate> candidates(const Case& a_case) const override {
+        const auto& gemm = a_case.problem.get<GemmProblem>();
+        const auto& config = a_case.device.get<NpuConfig>();
+        if (gemm.c != DataType::Bf16) {
+            return {};
+        }
+        const MemoryPath path = path_of(a_case.device);
+        FusedCastMapping map = given(a_case).keys;
+        std::vector<Candidate> list;
+        for (const output_stationary::TileCandidate& tile :
+             output_stationary::candidates_of({product_of(gemm), config, path})) {
+            map.product = tile.mapping;
+            const auto cast = cast_of(gemm, map, config);
+            list.push_back(
+                {fmt::format("{} x {} x {}, k_mt {}", map.product.m_ct, map.product.k_ct,
+                             map.product.n_ct, map.product.k_mt),
+                 mapping_of(a_case, map), bounds_of(gemm, map, config, path),
+                 tile.expected_ns + elementwise::expected_ns(elementwise::as_called(cast, map.cast),
+                                                             map.cast, config, path)});
+        }
+        return list;
+    }
+};
+
+}  // namespace
+
+const Dataflow& fused_cast_dataflow() {
+    static const FusedCast dataflow;
+    return dataflow;
+}
+
+}  // namespace tilesim::workloads::npu::fused_cast
