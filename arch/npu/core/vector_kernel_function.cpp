@@ -1,6 +1,7 @@
 #include "arch/npu/core/vector_kernel_function.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -183,7 +184,80 @@ void work_on_row(VectorOperation operation, std::span<float> a, std::span<const 
     }
 }
 
+// What 32 bits keep of it: no integer is wider.
+std::int64_t product(std::int64_t a, std::int64_t b) {
+    return kept_of(a * b, DataType::Int32);
+}
+
+// One row of a kernel that stays in the integers.
+void work_on_integers(VectorOperation operation, std::span<std::int64_t> a,
+                      std::span<const std::int64_t> b) {
+    switch (operation) {
+        case VectorOperation::Add:
+            std::transform(a.begin(), a.end(), b.begin(), a.begin(), std::plus<>{});
+            return;
+        case VectorOperation::Multiply:
+            std::transform(a.begin(), a.end(), b.begin(), a.begin(), product);
+            return;
+        case VectorOperation::Relu:
+            std::transform(a.begin(), a.end(), a.begin(),
+                           [](std::int64_t x) { return std::max<std::int64_t>(x, 0); });
+            return;
+        case VectorOperation::Rope:
+            for (Size i = 0; i + 1 < a.size(); i += 2) {
+                const std::int64_t x = a[i];
+                const std::int64_t y = a[i + 1];
+                a[i] = product(x, b[i]) - product(y, b[i + 1]);
+                a[i + 1] = product(x, b[i + 1]) + product(y, b[i]);
+            }
+            return;
+        default:
+            return;
+    }
+}
+
+void work_on_integer_rows(const Kernel& kernel, std::span<const std::byte> a,
+                          std::span<const std::byte> b, std::span<std::byte> c) {
+    const auto a_row = static_cast<Size>(program::row_bytes(kernel, kernel.n));
+    const auto row_of = [&](DataType type) { return static_cast<Size>(bytes_of(kernel.n, type)); };
+    for (Size m = 0; m < static_cast<Size>(kernel.m); ++m) {
+        auto row = as_integers(a.subspan(m * a_row), kernel.a, kernel.n);
+        const auto with = b.empty()
+                              ? std::vector<std::int64_t>{}
+                              : as_integers(b.subspan(m * row_of(kernel.b)), kernel.b, kernel.n);
+        work_on_integers(kernel.operation, row, with);
+        for (Size i = 0; i < row.size(); ++i) {
+            put_integer(c.subspan(m * row_of(kernel.c)), kernel.c, i, row[i]);
+        }
+    }
+}
+
 }  // namespace
+
+bool stays_integer(const Kernel& kernel) {
+    constexpr std::array kOperations{VectorOperation::Add,       VectorOperation::Multiply,
+                                     VectorOperation::Copy,      VectorOperation::Relu,
+                                     VectorOperation::Rope,      VectorOperation::Cast,
+                                     VectorOperation::Dequantise};
+    const bool has_b = second_operand(kernel.operation) != program::SecondOperand::None;
+    return !is_float(kernel.a) && !(has_b && is_float(kernel.b)) && !is_float(kernel.c) &&
+           kernel.scale_block == 0 &&
+           std::find(kOperations.begin(), kOperations.end(), kernel.operation) != kOperations.end();
+}
+
+std::int64_t kept_of(std::int64_t value, DataType type) {
+    const auto dropped = static_cast<unsigned>(64 - bits_of(type));
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(value) << dropped) >> dropped;
+}
+
+std::vector<std::int64_t> as_integers(std::span<const std::byte> bytes, DataType type,
+                                      std::int64_t count) {
+    std::vector<std::int64_t> values(static_cast<Size>(count));
+    for (Size i = 0; i < values.size(); ++i) {
+        values[i] = integer_at(bytes, type, i);
+    }
+    return values;
+}
 
 std::vector<float> as_floats(std::span<const std::byte> bytes, DataType type, std::int64_t count) {
     std::vector<float> values(static_cast<Size>(count));
@@ -235,6 +309,9 @@ void multiply_vector(const Kernel& kernel, std::span<const std::byte> a,
 
 void work_on_vectors(const Kernel& kernel, std::span<const std::byte> a,
                      std::span<const std::byte> b, std::span<std::byte> c) {
+    if (stays_integer(kernel)) {
+        return work_on_integer_rows(kernel, a, b, c);
+    }
     const auto n = static_cast<Size>(kernel.n);
     const auto row_size = static_cast<Size>(program::row_bytes(kernel, kernel.n));
     const bool one_row = program::second_operand(kernel.operation) == program::SecondOperand::Row;

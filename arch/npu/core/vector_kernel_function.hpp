@@ -5,10 +5,11 @@
 // weight. Products are added in f32 in order of the row, one rounding each (no fused
 // multiply-add), or modulo 2^32; what is there of C already is the first summand, and C is rounded
 // to nearest even when stored. The element operations compute in f32 from and to the elements'
-// types.
+// types; what has a result in integers of integers is computed in these, modulo their width.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -23,6 +24,14 @@ void multiply_vector(const program::Kernel& kernel, std::span<const std::byte> a
 void work_on_vectors(const program::Kernel& kernel, std::span<const std::byte> a,
                      std::span<const std::byte> b, std::span<std::byte> c);
 
+// Whether a kernel of kind Vector never leaves the integers: its result is exact.
+bool stays_integer(const program::Kernel& kernel);
+// What an integer type keeps of a value: its lowest bits.
+std::int64_t kept_of(std::int64_t value, DataType type);
+
+// `count` elements from the beginning of `bytes`.
+std::vector<std::int64_t> as_integers(std::span<const std::byte> bytes, DataType type,
+                                      std::int64_t count);
 // `count` elements from the beginning of `bytes` in f32, and back.
 std::vector<float> as_floats(std::span<const std::byte> bytes, DataType type, std::int64_t count);
 void store_floats(std::span<const float> values, DataType type, std::span<std::byte> bytes);

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstring>
 
 namespace tilesim::arch::npu::core {
 namespace {
@@ -128,6 +129,49 @@ TEST(VectorKernelFunction, SoftmaxOfARowAddsUpToOne) {
 
 TEST(VectorKernelFunction, RopeTurnsPairs) {
     EXPECT_EQ(worked(VectorOperation::Rope, 1, {3, 5}, {0, 1}), (std::vector<float>{-5, 3}));
+}
+
+// Through f32, 2^24 + 1 and its neighbours would be one.
+TEST(VectorKernelFunction, IntegersOfIntegersAreExactModuloTheirWidth) {
+    const auto worked = [](VectorOperation operation, DataType a, DataType c,
+                           const std::vector<std::int32_t>& x, const std::vector<std::int32_t>& y) {
+        const auto stored = [](const std::vector<std::int32_t>& values, DataType type) {
+            std::vector<std::byte> bytes(values.size() * static_cast<std::size_t>(bits_of(type)) /
+                                         8);
+            for (std::size_t i = 0; i < values.size(); ++i) {  // the lowest bytes are the first
+                const std::size_t size = bytes.size() / values.size();
+                std::memcpy(bytes.data() + i * size, &values[i], size);
+            }
+            return bytes;
+        };
+        program::Kernel each =
+            kernel(program::KernelKind::Vector, 1, static_cast<std::int64_t>(x.size()));
+        each.operation = operation;
+        each.a = a;
+        each.b = each.c = c;
+        EXPECT_TRUE(stays_integer(each));
+        std::vector<std::byte> bytes(x.size() * static_cast<std::size_t>(bits_of(c)) / 8);
+        work_on_vectors(each, stored(x, a), stored(y, c), bytes);
+        return as_integers(bytes, c, each.n);
+    };
+    using Values = std::vector<std::int64_t>;
+    constexpr auto kInt8 = DataType::Int8;
+    constexpr auto kInt32 = DataType::Int32;
+    constexpr std::int32_t kBig = (1 << 24) + 1;
+    EXPECT_EQ(worked(VectorOperation::Copy, kInt32, kInt32, {kBig}, {}), (Values{kBig}));
+    EXPECT_EQ(worked(VectorOperation::Relu, kInt32, kInt32, {-kBig, kBig}, {}), (Values{0, kBig}));
+    EXPECT_EQ(worked(VectorOperation::Add, kInt32, kInt32, {kBig}, {2}), (Values{kBig + 2}));
+    EXPECT_EQ(worked(VectorOperation::Add, kInt8, kInt8, {100, 100}, {27, 28}),
+              (Values{127, -128}));
+    EXPECT_EQ(worked(VectorOperation::Multiply, kInt32, kInt32, {kBig, 1 << 30}, {3, 5}),
+              (Values{3LL * kBig, 1 << 30}));  // 5 x 2^30 less 2^32
+    EXPECT_EQ(worked(VectorOperation::Cast, kInt32, kInt8, {0x1234FF}, {}), (Values{-1}));
+    EXPECT_EQ(worked(VectorOperation::Rope, kInt32, kInt32, {3, kBig}, {5, 2}),
+              (Values{15 - 2LL * kBig, 6 + 5LL * kBig}));
+    program::Kernel softmax = kernel(program::KernelKind::Vector, 1, 2);
+    softmax.operation = VectorOperation::Softmax;
+    softmax.a = softmax.b = softmax.c = kInt8;
+    EXPECT_FALSE(stays_integer(softmax));
 }
 
 TEST(VectorKernelFunction, ACastRoundsToTheOtherType) {

@@ -76,8 +76,10 @@ std::string VectorKernelTiming::check(const Kernel& kernel) const {
     if (!packed && !works_on(kernel.a)) {
         return not_among_types(kernel.a, matvec);
     }
-    for (const DataType type : {kernel.b, kernel.c}) {
-        if (matvec && !works_on(type)) {
+    const bool has_b =
+        matvec || program::second_operand(kernel.operation) != program::SecondOperand::None;
+    for (const DataType type : {has_b ? kernel.b : kernel.c, kernel.c}) {
+        if (!works_on(type)) {
             return not_among_types(type, false);
         }
     }
@@ -87,7 +89,8 @@ std::string VectorKernelTiming::check(const Kernel& kernel) const {
                            name_of(kernel.a), name_of(kernel.b));
     }
     if (kernel.scale_block > 0 && !scaled) {
-        return fmt::format("scale factors go with integers, not with {}", name_of(kernel.a));
+        return fmt::format("scale factors make floats of integers, not {} of {}", name_of(kernel.c),
+                           name_of(kernel.a));
     }
     if (matvec && !scaled && is_float(kernel.a) != is_float(kernel.b)) {
         return fmt::format("does not multiply {} by {}", name_of(kernel.a), name_of(kernel.b));

@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace tilesim::arch::npu::core {
 namespace {
+
+using namespace std::string_literals;
 
 constexpr std::int64_t kFillDrain = 11 + 7;  // latencies of a load and of an instruction
 // Four lanes are summed in two steps of a shuffle (2) and an addition (7).
@@ -199,10 +203,24 @@ TEST(VectorKernelTiming, SaysWhatItCannotRun) {
               "scale factors go with integer weights and a float input, not int8 and int8");
     kernel = vector(program::VectorOperation::Dequantise, 1, 64);
     kernel.scale_block = 32;
-    EXPECT_EQ(timing.check(kernel), "scale factors go with integers, not with bf16");
+    EXPECT_EQ(timing.check(kernel), "scale factors make floats of integers, not bf16 of bf16");
+    kernel.a = DataType::Int4;
+    EXPECT_EQ(timing.check(kernel), "");
+    kernel.c = DataType::Int8;
+    EXPECT_EQ(timing.check(kernel), "scale factors make floats of integers, not int8 of int4");
     kernel = vector(program::VectorOperation::Silu, 1, 8);
     kernel.a = DataType::Int4;
     EXPECT_EQ(timing.check(kernel), "works on int8, int16, int32, bf16, f32, not on int4");
+    kernel = vector(program::VectorOperation::Silu, 1, 8);
+    kernel.b = DataType::F16;  // which silu does not have
+    EXPECT_EQ(timing.check(kernel), "");
+    for (const DataType type : {DataType::Int4, DataType::F16, DataType::Bfp16}) {
+        kernel.c = type;  // stored as if it were int32 otherwise
+        EXPECT_THAT(timing.check(kernel), testing::EndsWith("f32, not on "s + name_of(type)));
+    }
+    kernel = vector(program::VectorOperation::Add, 1, 8);
+    kernel.b = DataType::F16;
+    EXPECT_EQ(timing.check(kernel), "works on int8, int16, int32, bf16, f32, not on f16");
     config.vector_lanes = 0;
     EXPECT_EQ(timing.check(matvec(1, 8)), "this device's cores have no vector kernels");
 }

@@ -22,18 +22,23 @@ namespace {
 
 using Size = std::size_t;
 
+std::vector<std::byte> read_bytes(const BackingStore& store, std::int64_t address,
+                                  std::int64_t bytes) {
+    std::vector<std::byte> data(static_cast<Size>(bytes));
+    store.read(address, data);
+    return data;
+}
+
 std::vector<float> read_floats(const BackingStore& store, std::int64_t address, DataType type,
                                std::int64_t count) {
-    std::vector<std::byte> bytes(static_cast<Size>(count * bits_of(type) / kBitsPerByte));
-    store.read(address, bytes);
-    return core::as_floats(bytes, type, count);
+    return core::as_floats(read_bytes(store, address, count * bits_of(type) / kBitsPerByte), type,
+                           count);
 }
 
 std::vector<double> row_of_a(const ElementwiseProblem& problem, const BackingStore& store,
                              std::int64_t address) {
-    std::vector<std::byte> bytes(static_cast<Size>(row_bytes(problem).a));
-    store.read(address, bytes);
-    const auto row = core::dequantised_row(kernel_of(problem, 1), bytes, problem.n);
+    const auto row = core::dequantised_row(
+        kernel_of(problem, 1), read_bytes(store, address, row_bytes(problem).a), problem.n);
     return {row.begin(), row.end()};
 }
 
@@ -103,14 +108,105 @@ double expected(VectorOperation operation, const std::vector<double>& a, const R
     return x;
 }
 
+// The same in integers, which a result keeps the lowest bits of.
+std::int64_t expected(VectorOperation operation, const std::vector<std::int64_t>& a,
+                      const std::vector<std::int64_t>& b, Size i) {
+    const auto times = [](std::int64_t x, std::int64_t y) {  // neither wider than 32 bits
+        return core::kept_of(x * y, DataType::Int32);
+    };
+    switch (operation) {
+        case VectorOperation::Add:
+            return a[i] + b[i];
+        case VectorOperation::Multiply:
+            return times(a[i], b[i]);
+        case VectorOperation::Relu:
+            return a[i] > 0 ? a[i] : 0;
+        case VectorOperation::Rope:
+            return i % 2 == 0 ? times(a[i], b[i]) - times(a[i + 1], b[i + 1])
+                              : times(a[i - 1], b[i]) + times(a[i], b[i - 1]);
+        default:
+            return a[i];
+    }
+}
+
 // Half a unit of the last place, and what sums in f32 lose.
 double tolerance(DataType type, double value) {
-    if (!is_float(type)) {
-        return 0.5;
-    }
     const double relative = type == DataType::Bf16 ? 1.0 / 250.0 : 1e-5;
-    return std::abs(value) * relative + 1e-5;
+    return std::abs(value) * relative + (is_float(type) ? 1e-5 : 0.5);
 }
+
+// How far apart they are; an integer is known by the bits its type keeps.
+double difference(DataType type, double found, double want) {
+    return std::abs(is_float(type) ? found - want
+                                   : std::remainder(found - want, std::exp2(bits_of(type))));
+}
+
+// The rows in DRAM.
+class Rows {
+  public:
+    Rows(const ElementwiseProblem& problem, const LoweredElementwise& lowered,
+         const BackingStore& store)
+        : problem_(problem),
+          arguments_(lowered.program.external_buffers),
+          store_(store),
+          row_(row_bytes(problem)) {}
+
+    std::string first_mismatch(std::int64_t m) const {
+        return core::stays_integer(kernel_of(problem_, 1)) ? integers_differ(m) : floats_differ(m);
+    }
+
+  private:
+    std::int64_t place_of_a(std::int64_t m) const { return arguments_[0].address + m * row_.a; }
+    std::int64_t place_of_b(std::int64_t m) const {
+        return arguments_[1].address + (problem_.keeps_b() ? 0 : m / problem_.heads * row_.b);
+    }
+    std::int64_t place_of_c(std::int64_t m) const { return arguments_.back().address + m * row_.c; }
+    std::vector<std::int64_t> integers(std::int64_t address, DataType type) const {
+        const auto bytes = (problem_.n * bits_of(type) + kBitsPerByte - 1) / kBitsPerByte;
+        return core::as_integers(read_bytes(store_, address, bytes), type, problem_.n);
+    }
+    template <class Value>
+    static std::string differ(std::int64_t m, Size i, Value found, Value want) {
+        return fmt::format("C[{}][{}] is {}, expected {}", m, i, found, want);
+    }
+
+    std::string integers_differ(std::int64_t m) const {
+        const auto a = integers(place_of_a(m), problem_.a);
+        const auto b =
+            problem_.has_b() ? integers(place_of_b(m), problem_.b()) : std::vector<std::int64_t>{};
+        const auto c = integers(place_of_c(m), problem_.c);
+        for (Size i = 0; i < c.size(); ++i) {
+            const auto want = core::kept_of(expected(problem_.operation, a, b, i), problem_.c);
+            if (c[i] != want) {
+                return differ(m, i, c[i], want);
+            }
+        }
+        return "";
+    }
+
+    std::string floats_differ(std::int64_t m) const {
+        const auto a = row_of_a(problem_, store_, place_of_a(m));
+        const auto b = problem_.has_b()
+                           ? read_floats(store_, place_of_b(m), problem_.b(), problem_.n)
+                           : std::vector<float>{};
+        const auto c = read_floats(store_, place_of_c(m), problem_.c, problem_.n);
+        const RowSums sums = sums_of(problem_.operation, a);
+        for (Size i = 0; i < c.size(); ++i) {
+            const double want = expected(problem_.operation, a, sums, b, i);
+            const auto found = static_cast<double>(c[i]);
+            // Which a NaN is not.
+            if (!(difference(problem_.c, found, want) <= tolerance(problem_.c, want))) {
+                return differ(m, i, found, want);
+            }
+        }
+        return "";
+    }
+
+    const ElementwiseProblem& problem_;
+    const std::vector<program::ExternalBuffer>& arguments_;
+    const BackingStore& store_;
+    RowBytes row_;
+};
 
 }  // namespace
 
@@ -148,29 +244,15 @@ void fill_operands(const ElementwiseProblem& problem, const LoweredElementwise& 
 
 ProductCheck check_result(const ElementwiseProblem& problem, const LoweredElementwise& lowered,
                           const BackingStore& store) {
-    const auto& arguments = lowered.program.external_buffers;
-    const RowBytes row = row_bytes(problem);
+    const Rows rows(problem, lowered, store);
     ProductCheck check;
-    check.method = "every element, within its type's rounding";
+    check.method = core::stays_integer(kernel_of(problem, 1))
+                       ? "every element"
+                       : "every element, within its type's rounding";
     for (std::int64_t m = 0; m < problem.m; ++m) {
-        const auto a = row_of_a(problem, store, arguments[0].address + m * row.a);
-        const auto b = problem.has_b()
-                           ? read_floats(store,
-                                         arguments[1].address +
-                                             (problem.keeps_b() ? 0 : m / problem.heads * row.b),
-                                         problem.b(), problem.n)
-                           : std::vector<float>{};
-        const auto c =
-            read_floats(store, arguments.back().address + m * row.c, problem.c, problem.n);
-        const RowSums sums = sums_of(problem.operation, a);
-        for (Size i = 0; i < c.size(); ++i, ++check.checked) {
-            const double want = expected(problem.operation, a, sums, b, i);
-            const double error = std::abs(static_cast<double>(c[i]) - want);
-            const bool right = error <= tolerance(problem.c, want);  // which a NaN is not
-            if (!right && check.first_mismatch.empty()) {
-                check.first_mismatch =
-                    fmt::format("C[{}][{}] is {}, expected {}", m, i, c[i], want);
-            }
+        check.checked += problem.n;
+        if (check.first_mismatch.empty()) {
+            check.first_mismatch = rows.first_mismatch(m);
         }
     }
     check.match = check.first_mismatch.empty();

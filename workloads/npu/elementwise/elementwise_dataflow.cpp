@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "arch/npu/core/kernel_timing.hpp"
 #include "workloads/default_mapping.hpp"
 #include "workloads/npu/elementwise/bounds.hpp"
 #include "workloads/npu/elementwise/elementwise.hpp"
@@ -57,6 +58,12 @@ class Elementwise final : public ProductDataflow<ElementwiseMapping> {
     }
 
     std::vector<Refusal> refusals(const Case& a_case) const override {
+        const std::string reason =
+            arch::npu::core::KernelTiming(a_case.device.get<NpuConfig>().kernels)
+                .check(kernel_of(a_case.problem.get<ElementwiseProblem>(), 1));
+        if (!reason.empty()) {
+            return {{"workload", reason}};
+        }
         return a_case.mapping.empty()
                    ? std::vector<Refusal>{}
                    : refused(problems_of(a_case.problem.get<ElementwiseProblem>(),

@@ -78,6 +78,40 @@ TEST(Elementwise, EveryOperationIsRightOnAnyNumberOfColumns) {
     }
 }
 
+// What does not fit an integer result loses its upper bits, in the cores and in what is expected.
+TEST(Elementwise, EveryOperationIsRightOnIntegers) {
+    for (const auto& [name, operation] : arch::npu::program::kVectorOperations) {
+        for (const auto& [a, c] : {std::pair{DataType::Int8, DataType::Int8},
+                                   {DataType::Int16, DataType::Int8},
+                                   {DataType::Int16, DataType::Int16},
+                                   {DataType::Int8, DataType::Int32},
+                                   {DataType::Int32, DataType::Int32}}) {
+            const ElementwiseProblem problem{operation, 13, 96, a, c};
+            const Outcome outcome = run(problem, {});
+            EXPECT_TRUE(outcome.check.match) << name << " of " << name_of(a) << " to " << name_of(c)
+                                             << ": " << outcome.check.first_mismatch;
+        }
+    }
+}
+
+TEST(Elementwise, AnIntegerThatIsOneOffIsNotRight) {
+    const ElementwiseProblem problem{VectorOperation::Copy, 1, 64, DataType::Int32,
+                                     DataType::Int32};
+    const LoweredElementwise lowered = lower(problem, {}, xdna2().npu);
+    const Bytes bytes{[&](auto& store) { fill_operands(problem, lowered, 3, store); },
+                      [&](auto& store) {
+                          const auto c = lowered.program.external_buffers.back().address;
+                          std::array<std::byte, 1> lowest{};
+                          store.read(c, lowest);
+                          lowest[0] ^= std::byte{1};
+                          store.write(c, lowest);
+                          return check_result(problem, lowered, store);
+                      }};
+    auto program = arch::npu::check::prepare(lowered.program, xdna2().npu).program();
+    EXPECT_THAT(run_program(xdna2(), program, bytes).check.first_mismatch,
+                testing::StartsWith("C[0][0] is "));
+}
+
 TEST(Elementwise, WhatIsNoNumberIsNotRight) {
     const ElementwiseProblem problem{VectorOperation::Softmax, 1, 64};
     const LoweredElementwise lowered = lower(problem, {}, xdna2().npu);

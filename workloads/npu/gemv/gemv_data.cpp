@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "arch/base/splitmix64.hpp"
@@ -15,6 +17,8 @@ namespace tilesim::workloads::npu::gemv {
 using arch::memory::port::BackingStore;
 using arch::npu::DataType;
 using arch::npu::core::as_floats;
+using arch::npu::core::as_integers;
+using arch::npu::core::kept_of;
 
 namespace {
 
@@ -75,23 +79,26 @@ std::vector<float> weights_of(const MatrixVector& problem, const GemvShape& shap
     return weights;
 }
 
-// Integers below 2^24 are exact as floats; their products are not, so they are summed as integers.
 float element(const MatrixVector& problem, const std::vector<float>& weights,
               const std::vector<float>& x) {
-    if (is_float(problem.y)) {
-        float sum = 0;
-        for (Size k = 0; k < weights.size(); ++k) {
-            sum += weights[k] * x[k];
-        }
-        return problem.y == DataType::Bf16 ? arch::base::from_bf16(arch::base::to_bf16(sum)) : sum;
-    }
-    std::int64_t sum = 0;
+    float sum = 0;
     for (Size k = 0; k < weights.size(); ++k) {
-        sum += static_cast<std::int64_t>(weights[k]) * static_cast<std::int64_t>(x[k]);
+        sum += weights[k] * x[k];
     }
-    return problem.y == DataType::Int8    ? static_cast<std::int8_t>(sum)
-           : problem.y == DataType::Int16 ? static_cast<std::int16_t>(sum)
-                                          : static_cast<float>(static_cast<std::int32_t>(sum));
+    return problem.y == DataType::Bf16 ? arch::base::from_bf16(arch::base::to_bf16(sum)) : sum;
+}
+
+std::int64_t integer_element(const MatrixVector& problem, std::span<const std::int64_t> weights,
+                             std::span<const std::int64_t> x) {
+    return kept_of(std::inner_product(weights.begin(), weights.end(), x.begin(), std::int64_t{0}),
+                   problem.y);
+}
+
+// Where what was found is not what is expected; empty: nowhere.
+template <class Value>
+std::string differ(std::int64_t row, Value found, Value expected) {
+    return found == expected ? std::string{}
+                             : fmt::format("y[{}] is {}, expected {}", row, found, expected);
 }
 
 }  // namespace
@@ -110,19 +117,28 @@ ProductCheck check_product(const MatrixVector& problem, const LoweredGemv& lower
                            const BackingStore& store) {
     const auto& arguments = lowered.program.external_buffers;
     const GemvShape& shape = lowered.shape;
-    const auto x = as_floats(read(store, arguments[1].address, bytes_of(shape.k, problem.x)),
-                             problem.x, shape.k);
+    const auto x = read(store, arguments[1].address, bytes_of(shape.k, problem.x));
+    const auto y = read(store, arguments[2].address, bytes_of(problem.m, problem.y));
+    const bool floats = is_float(problem.y);
+    const auto float_x = floats ? as_floats(x, problem.x, shape.k) : std::vector<float>{};
+    const auto float_y = floats ? as_floats(y, problem.y, problem.m) : std::vector<float>{};
+    const auto whole_x = floats ? std::vector<std::int64_t>{} : as_integers(x, problem.x, shape.k);
+    const auto whole_y =
+        floats ? std::vector<std::int64_t>{} : as_integers(y, problem.y, problem.m);
     ProductCheck check;
     check.method = "every element";
-    const auto y = as_floats(read(store, arguments[2].address, bytes_of(problem.m, problem.y)),
-                             problem.y, problem.m);
     for (std::int64_t row = 0; row < problem.m; ++row, ++check.checked) {
+        const auto place = static_cast<Size>(row);
         const auto bytes =
             read(store, arguments[0].address + row * shape.row_bytes, shape.row_bytes);
-        const float expected = element(problem, weights_of(problem, shape, bytes), x);
-        const float found = y[static_cast<Size>(row)];
-        if (found != expected && check.first_mismatch.empty()) {
-            check.first_mismatch = fmt::format("y[{}] is {}, expected {}", row, found, expected);
+        const std::string mismatch =
+            floats
+                ? differ(row, float_y[place],
+                         element(problem, weights_of(problem, shape, bytes), float_x))
+                : differ(row, whole_y[place],
+                         integer_element(problem, as_integers(bytes, problem.a, shape.k), whole_x));
+        if (check.first_mismatch.empty()) {
+            check.first_mismatch = mismatch;
         }
     }
     check.match = check.first_mismatch.empty();

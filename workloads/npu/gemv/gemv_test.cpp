@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <variant>
 #include <vector>
@@ -82,6 +83,27 @@ TEST(Gemv, EveryMappingComputesTheProduct) {
     const Outcome outcome = run(problem, map);
     EXPECT_TRUE(outcome.check.match) << outcome.check.first_mismatch;
     EXPECT_EQ(outcome.check.checked, 203);
+}
+
+// A sum of int16 products has more digits than an f32.
+TEST(Gemv, AnIntegerThatIsOneOffIsNotTheProduct) {
+    const MatrixVector problem{8, 301, DataType::Int16, DataType::Int16, DataType::Int32};
+    const LoweredGemv lowered = lower(problem, mapping(1, 2, 2), xdna2().npu);
+    const auto found = [&](std::byte flipped) {
+        const Bytes bytes{[&](auto& store) { fill_operands(problem, lowered, 3, store); },
+                          [&](auto& store) {
+                              const auto y = lowered.program.external_buffers.back().address;
+                              std::array<std::byte, 1> lowest{};
+                              store.read(y, lowest);
+                              lowest[0] ^= flipped;
+                              store.write(y, lowest);
+                              return check_product(problem, lowered, store);
+                          }};
+        auto program = arch::npu::check::prepare(lowered.program, xdna2().npu).program();
+        return run_program(xdna2(), program, bytes).check.first_mismatch;
+    };
+    EXPECT_EQ(found(std::byte{0}), "");
+    EXPECT_THAT(found(std::byte{1}), testing::StartsWith("y[0] is "));
 }
 
 TEST(Gemv, EveryReachComputesTheProduct) {
