@@ -94,6 +94,9 @@ class Gemv final : public ProductDataflow<GemvMapping> {
         if (map.direct()) {
             keys.add("panels", &GemvMapping::panels, "they are for path: memory_tile");
         }
+        if (shape.columns == 1) {
+            keys.add("one_vector_stream", &GemvMapping::one_vector_stream, "there is one column");
+        }
         if (tasks == 1 || arch::base::spares(map.in_flight, tasks)) {
             keys.add("in_flight", &GemvMapping::in_flight,
                      fmt::format("a shim has {} reach{} to move", tasks, tasks == 1 ? "" : "es"));
