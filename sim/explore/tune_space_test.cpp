@@ -1,8 +1,11 @@
 #include "sim/explore/tune_space.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "sim/session/session.hpp"
 
@@ -39,6 +42,27 @@ TEST(TuneSpace, PlacementsDifferAndTheirBoundsHold) {
     EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
     EXPECT_GT(names.size(), 20U);
     EXPECT_NE(std::find(names.begin(), names.end(), "column-major"), names.end());
+}
+
+// A table of mappings whose lines are alike says nothing.
+TEST(TuneSpace, MappingsOfAnArrayAreToldApartByTheirNames) {
+    for (const char* workload :
+         {"gemv: {M: 512, K: 256, weights: bf16, input: bf16, accumulate: bf16}",
+          "gemm: {M: 256, K: 128, N: 256, a: bf16, b: bf16, c: bf16}",
+          "elementwise: {operation: add, rows: 64, elements: 256}"}) {
+        const Scenario scenario =
+            parse_scenario(fmt::format("device: xdna2\nworkload: {{{}}}\n", workload), "test", {});
+        auto space = tune_space(scenario);
+        const auto more = variants(scenario, space.front());
+        space.insert(space.end(), more.begin(), more.end());
+        std::map<std::string, std::string> mappings;
+        for (const TuneCandidate& each : space) {
+            const std::string mapping = each.described().dump();
+            const auto place = mappings.emplace(each.name, mapping).first;
+            EXPECT_EQ(place->second, mapping) << each.name;
+        }
+        EXPECT_GT(mappings.size(), 20U);
+    }
 }
 
 // 4096 rows are a tile of 128 for each of 32 banks; of 4160, tiles of more than four rows pad.

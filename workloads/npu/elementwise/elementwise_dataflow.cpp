@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "arch/npu/core/kernel_timing.hpp"
@@ -101,11 +102,14 @@ class Elementwise final : public ProductDataflow<ElementwiseMapping> {
         std::vector<Candidate> list;
         for (const ElementwiseMapping& map : mappings_of(problem, config)) {
             const ElementwiseProblem called = as_called(problem, map);
-            list.push_back({fmt::format("{} columns of {} cores, {} rows of {} a call", map.columns,
-                                        map.cores, map.rows_per_call, called.n),
-                            mapping_of(a_case, map),
-                            bounds_of(called, map, config, path_of(a_case.device)),
-                            expected_ns(called, map, config, path_of(a_case.device))});
+            const std::string call =
+                map.elements_per_call > 0
+                    ? fmt::format("{} elements", map.elements_per_call)
+                    : fmt::format("{} rows of {}", map.rows_per_call, problem.n);
+            list.push_back(
+                {fmt::format("{} columns of {} cores, {} a call", map.columns, map.cores, call),
+                 mapping_of(a_case, map), bounds_of(called, map, config, path_of(a_case.device)),
+                 expected_ns(called, map, config, path_of(a_case.device))});
         }
         return list;
     }

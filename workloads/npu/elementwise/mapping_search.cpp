@@ -45,7 +45,8 @@ void add_mappings(const ElementwiseProblem& problem, const NpuConfig& config,
             const std::int64_t elements = of_a_core(problem.m * problem.n);
             for (map.elements_per_call = kMostElements; map.elements_per_call >= kFewestElements;
                  map.elements_per_call /= 2) {
-                if (map.elements_per_call <= std::max(elements, kFewestElements)) {
+                const bool whole_row = map.elements_per_call == problem.n;  // as above
+                if (!whole_row && map.elements_per_call <= std::max(elements, kFewestElements)) {
                     add();
                 }
             }

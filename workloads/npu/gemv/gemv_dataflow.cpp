@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "arch/base/limit.hpp"
@@ -18,6 +19,7 @@
 #include "workloads/npu/gemv/gemv_data.hpp"
 #include "workloads/npu/gemv/mapping_problems.hpp"
 #include "workloads/npu/gemv/mapping_search.hpp"
+#include "workloads/npu/mapping_name.hpp"
 #include "workloads/npu/npu_machine.hpp"
 #include "workloads/npu/product_dataflow.hpp"
 
@@ -40,6 +42,24 @@ MatrixVector problem_of(const Problem& problem) {
 std::string why_no_kernel(const Problem& problem, const Device& device) {
     return arch::npu::core::KernelTiming(device.get<NpuConfig>().kernels)
         .check(matvec_kernel(problem_of(problem), 1, 1));
+}
+
+std::string name_of(const GemvMapping& map, const NpuConfig& config) {
+    MappingName name(fmt::format("{} columns of {}, {} rows a call, {}, {}", map.columns_of(config),
+                                 map.rows, map.rows_per_call,
+                                 map.direct() ? "direct" : "memory_tile",
+                                 map.order == GemvMapping::Order::Apart ? "apart" : "in turn"));
+    const GemvMapping usual;
+    name.add_if(map.one_vector_stream, "one vector stream");
+    name.add_if(map.vector == GemvMapping::Vector::EachCall, "vector each call");
+    name.other("rows a core", map.core_rows(), map.rows_per_call);
+    name.other("reach", map.reach, usual.reach);
+    name.other("in flight", map.in_flight, usual.in_flight);
+    name.other("A buffers", map.a_buffers, usual.a_buffers);
+    name.other("x buffers", map.x_buffers, usual.x_buffers);
+    name.other("y buffers", map.y_buffers, usual.y_buffers);
+    name.other("panels", map.panels, usual.panels);
+    return name.take();
 }
 
 class Gemv final : public ProductDataflow<GemvMapping> {
@@ -156,13 +176,9 @@ class Gemv final : public ProductDataflow<GemvMapping> {
         const MemoryPath path = path_of(a_case.device);
         std::vector<Candidate> list;
         for (const GemvMapping& map : maps) {
-            list.push_back(
-                {fmt::format("{} columns of {}, {} rows a call, {}, {}{}", map.columns_of(config),
-                             map.rows, map.rows_per_call, map.direct() ? "direct" : "memory_tile",
-                             map.order == GemvMapping::Order::Apart ? "apart" : "in turn",
-                             map.one_vector_stream ? ", one vector stream" : ""),
-                 mapping_of(a_case, map), bounds_of(problem, map, config, path),
-                 expected_ns(problem, map, config, path)});
+            list.push_back({name_of(map, config), mapping_of(a_case, map),
+                            bounds_of(problem, map, config, path),
+                            expected_ns(problem, map, config, path)});
         }
         return list;
     }

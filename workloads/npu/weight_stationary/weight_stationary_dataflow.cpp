@@ -9,6 +9,7 @@
 #include "workloads/default_mapping.hpp"
 #include "workloads/npu/deciding_limits.hpp"
 #include "workloads/npu/gemm_data.hpp"
+#include "workloads/npu/mapping_name.hpp"
 #include "workloads/npu/npu_machine.hpp"
 #include "workloads/npu/product_dataflow.hpp"
 #include "workloads/npu/weight_stationary/mapping_search.hpp"
@@ -82,9 +83,13 @@ class WeightStationary final : public ProductDataflow<WeightStationaryMapping> {
         std::vector<Candidate> list;
         for (const TileCandidate& tile : tiles) {
             const WeightStationaryMapping& map = tile.mapping;
-            list.push_back({fmt::format("{} x {} x {}, {} C, {}", map.m_ct, map.k_ct, map.n_ct,
-                                        map.c_buffers, map.adds() ? "memory_tile" : "cascade"),
-                            mapping_of(a_case, map), tile.bounds, tile.expected_ns});
+            MappingName name(fmt::format("{} x {} x {}, {} C, {}", map.m_ct, map.k_ct, map.n_ct,
+                                         map.c_buffers, map.adds() ? "memory_tile" : "cascade"));
+            const WeightStationaryMapping usual;
+            name.other("columns", map.columns, usual.columns);
+            name.other("rows", map.rows, usual.rows);
+            name.other("A buffers", map.a_buffers, usual.a_buffers);
+            list.push_back({name.take(), mapping_of(a_case, map), tile.bounds, tile.expected_ns});
         }
         return list;
     }
