@@ -146,11 +146,10 @@ std::vector<Cause> causes_of_cores(const RunResult& result) {
             {core("waiting_for_lock"), "locks between cores"}};
 }
 
-// A run can get no shorter than the longest bound. Where that takes longer than any cause seen, it
-// is the bottleneck: cores may be as busy as they are and yet end no sooner were they faster.
-void weigh_bounds(const RunResult& result, std::vector<Cause>& causes) {
+// What the longest of the way to memory and the streams takes, in cycles of the cores.
+Cause bound_of_data(const RunResult& result) {
     if (!result.bounds || result.time_ns <= 0) {
-        return;
+        return {0, kReads};
     }
     double total = 0;
     for (const auto& [name, states] : result.where) {
@@ -161,20 +160,25 @@ void weigh_bounds(const RunResult& result, std::vector<Cause>& causes) {
     const Lane reader = busiest_lane(result, "shim_mm2s");
     const Lane writer = busiest_lane(result, "shim_s2mm");
     const bool stream = result.bounds->stream_ns > result.bounds->memory_ns;
-    const double bound =
-        total / result.time_ns * (stream ? result.bounds->stream_ns : result.bounds->memory_ns);
+    const char* name = result.mapping.contains("gotoblas") && stream ? kOwnStreams
+                       : reader.hardly_pauses()                      ? kShimStreams
+                       : stream                                      ? kStreams
+                       : writer.memory > reader.memory               ? kWrites
+                                                                     : kReads;
+    return {total / result.time_ns * (stream ? result.bounds->stream_ns : result.bounds->memory_ns),
+            name};
+}
+
+// A run can get no shorter than a bound of its. Where that takes longer than any cause seen, it is
+// the bottleneck: cores may be as busy as they are and yet end no sooner were they faster.
+void weigh(const Cause& bound, std::vector<Cause>& causes) {
     for (const Cause& cause : causes) {
-        if (cause.first >= bound) {
+        if (cause.first >= bound.first) {
             return;
         }
     }
-    const std::string name = result.mapping.contains("gotoblas") && stream ? kOwnStreams
-                             : reader.hardly_pauses()                      ? kShimStreams
-                             : stream                                      ? kStreams
-                             : writer.memory > reader.memory               ? kWrites
-                                                                           : kReads;
-    std::erase_if(causes, [&](const Cause& cause) { return cause.second == name; });
-    causes.emplace_back(bound, name);
+    std::erase_if(causes, [&](const Cause& cause) { return cause.second == bound.second; });
+    causes.push_back(bound);
 }
 
 // An array's that only moves data.
@@ -206,7 +210,8 @@ void name_array_bottlenecks(RunResult& result) {
         return;
     }
     std::vector<Cause> causes = causes_of_cores(result);
-    weigh_bounds(result, causes);
+    weigh(bound_of_data(result), causes);
+    weigh({processor_of(result).writes, kDescriptors}, causes);
     take_longest(result, std::move(causes));
 }
 

@@ -82,8 +82,8 @@ TEST(Bottlenecks, AProcessorThatHardlyPausesWhileCoresStarveBindsWhateverTheyDo)
                           {"memory_tile_mm2s0", {{"streaming", 400}}}})
             .bottleneck;
     };
-    EXPECT_EQ(bottleneck(84, 400), "shim descriptors not programmed in time");
-    EXPECT_EQ(bottleneck(85, 400), "core kernel: multiply");
+    EXPECT_EQ(bottleneck(84, 171), "shim descriptors not programmed in time");
+    EXPECT_EQ(bottleneck(85, 171), "core kernel: multiply");
     EXPECT_EQ(bottleneck(84, 169), "shim descriptors not programmed in time");
     EXPECT_EQ(bottleneck(84, 168), "core kernel: multiply");
 }
@@ -158,6 +158,28 @@ TEST(Bottlenecks, ABoundLongerThanAnyCauseIsTheBottleneck) {
     EXPECT_EQ(run(1000, 1838).next_bottleneck, "core kernel: multiply");
     EXPECT_EQ(run(1838, 1000).bottleneck, "streams between memory tiles and cores");
     EXPECT_EQ(run(1838, 1000).next_bottleneck, "core kernel: multiply");
+}
+
+// Columns that begin late, one after the other, wait for memory while they run; twice the memory
+// would spare what is beyond the processor's writes at most.
+TEST(Bottlenecks, AProcessorThatWritesLongerThanAnyCauseIsTheBottleneck) {
+    const auto run = [](double writing, double memory_ns) {
+        RunResult result;
+        result.mapping = nlohmann::ordered_json::object();
+        result.time_ns = 2000;  // 2 ns a cycle
+        result.bounds = GemmBounds{.stream_ns = 90, .memory_ns = memory_ns};
+        result.where = {
+            {"command_processor", {{"writing", writing}, {"waiting_for_token", 1000 - writing}}},
+            {"core", {{"vector", 160}, {"waiting_for_input", 440}, {"done", 400}}},
+            {"shim_mm2s0", {{"streaming", 90}, {"waiting_for_memory", 400}, {"idle", 510}}}};
+        name_array_bottlenecks(result);
+        return result;
+    };
+    EXPECT_EQ(run(441, 880).bottleneck, "shim descriptors not programmed in time");
+    EXPECT_EQ(run(440, 880).bottleneck, "shim reads waiting for DRAM and its fabric");
+    EXPECT_EQ(run(481, 960).bottleneck, "shim descriptors not programmed in time");
+    EXPECT_EQ(run(481, 960).next_bottleneck, "shim reads waiting for DRAM and its fabric");
+    EXPECT_EQ(run(481, 964).bottleneck, "shim reads waiting for DRAM and its fabric");
 }
 
 TEST(Bottlenecks, AProgramWithoutCoresIsJudgedByItsShims) {

@@ -325,6 +325,24 @@ TEST(Elementwise, WhatCannotBeSaysWhatLimitsIt) {
                 HasSubstr("use rows of at most 16128 elements"));
 }
 
+// 16 rows of 64 bf16 are 256 words of each operand for each of two columns.
+TEST(Elementwise, ADescriptorOfAShimMovesAllOfACore) {
+    auto npu = xdna2().npu;
+    ElementwiseMapping map;
+    map.columns = 2;
+    npu.shim_dma.length_bits = 9;
+    EXPECT_THAT(problems_of({VectorOperation::Add, 16, 64}, map, npu), testing::IsEmpty());
+    npu.shim_dma.length_bits = 8;
+    EXPECT_THAT(problems_of({VectorOperation::Add, 16, 64}, map, npu),
+                testing::ElementsAre("a shim's descriptor moves 256 words to or from a core, at "
+                                     "most 255; use more columns or cores"));
+    npu.shim_dma.length_bits = 9;
+    npu.shim_dma.descriptors = 2;
+    EXPECT_THAT(problems_of({VectorOperation::Add, 16, 64}, map, npu),
+                testing::ElementsAre("a column's shim needs 3 descriptors, it has 2; use fewer "
+                                     "cores of a column"));
+}
+
 // Few rows are over before the tasks of many columns are given; many take as long as the columns'
 // own reads where these are few.
 TEST(Elementwise, FewRowsAreExpectedOnFewColumnsAndManyOnMany) {

@@ -101,6 +101,16 @@ std::vector<std::string> problems_of(const ElementwiseProblem& whole, const Elem
                          "a core's descriptor moves {} words, at most {}; use {}",
                          bytes / kWordBytes, most, fewer);
     }
+    const std::int64_t descriptors = map.cores * (operands + 1);
+    problems.require(descriptors <= config.shim_dma.descriptors,
+                     "a column's shim needs {} descriptors, it has {}; use fewer cores of a column",
+                     descriptors, config.shim_dma.descriptors);
+    const std::int64_t of_core = calls_of(problem, map, config) * map.rows_per_call *
+                                 std::max({row.a, row.b, row.c}) / kWordBytes;
+    problems.require(of_core <= longest_transfer(config.shim_dma),
+                     "a shim's descriptor moves {} words to or from a core, at most {}; use more "
+                     "columns or cores",
+                     of_core, longest_transfer(config.shim_dma));
     const std::int64_t needed = needed_memory(problem, map, config.core);
     problems.require(needed <= config.core.memory.count(),
                      "a core needs {} B for {} buffers of {} rows of each operand and its "

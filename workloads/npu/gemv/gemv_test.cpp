@@ -106,6 +106,34 @@ TEST(Gemv, AnIntegerThatIsOneOffIsNotTheProduct) {
     EXPECT_THAT(found(std::byte{1}), testing::StartsWith("y[0] is "));
 }
 
+// 64 rows of 64 bf16 are 1024 words for each of two columns, 128 of them a step.
+TEST(Gemv, ADescriptorOfAShimMovesAColumnOrAStep) {
+    auto npu = xdna2().npu;
+    const MatrixVector problem{64, 64};
+    GemvMapping map = mapping(2, 4, 4);
+    const auto of = [&](std::int64_t bits) {
+        npu.shim_dma.length_bits = bits;
+        return problems_of(problem, map, npu);
+    };
+    EXPECT_THAT(of(11), testing::IsEmpty());
+    EXPECT_THAT(of(10), testing::ElementsAre("a shim's descriptor moves 1024 words, at most 1023; "
+                                             "use more columns or order: in_turn"));
+    map.order = GemvMapping::Order::InTurn;
+    EXPECT_THAT(of(8), testing::IsEmpty());
+    EXPECT_THAT(of(7), testing::ElementsAre("a shim's descriptor moves 128 words, at most 127; use "
+                                            "fewer rows_per_core"));
+}
+
+TEST(Gemv, AShimHasADescriptorForMatrixVectorAndResults) {
+    Machine few = xdna2();
+    few.npu.shim_dma.descriptors = 3;
+    EXPECT_EQ(run({64, 64}, mapping(2, 4, 4), few).check.first_mismatch, "");
+    few.npu.shim_dma.descriptors = 2;
+    EXPECT_THAT(problems_of({64, 64}, mapping(2, 4, 4), few.npu),
+                testing::ElementsAre("matrix, vector and results need 3 descriptors of a shim, it "
+                                     "has 2"));
+}
+
 TEST(Gemv, EveryReachComputesTheProduct) {
     const MatrixVector problem{203, 301};  // 7 steps of 8 rows of 4 columns
     GemvMapping map = mapping(4, 4, 8);

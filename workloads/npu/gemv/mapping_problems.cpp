@@ -57,6 +57,9 @@ class Problems : private arch::npu::check::ProblemList {
                 "matrix and vector come on a stream each: shims and cores need 2 channels, they "
                 "have {} and {}",
                 config_.shim_dma.channels, config_.core_dma.channels);
+        require(shape_.slots > 0,
+                "matrix, vector and results need 3 descriptors of a shim, it has {}",
+                config_.shim_dma.descriptors);
         const std::int64_t channels = config_.memory_dma.channels;
         require(map_.direct() || shape_.rows + 1 <= channels,
                 "a memory tile sends {} streams (the matrix to {} cores, their results), it has {} "
@@ -135,6 +138,13 @@ class Problems : private arch::npu::check::ProblemList {
         require(part <= longest_transfer(config_.memory_dma),
                 "a memory tile's descriptor moves {} words, at most {}; use fewer rows_per_core",
                 part, longest_transfer(config_.memory_dma));
+        const bool apart = map_.order == GemvMapping::Order::Apart;
+        const std::int64_t column =
+            words_for(shape_.column_rows() * shape_.row_bytes * (apart ? shape_.steps : 1));
+        require(column <= longest_transfer(config_.shim_dma),
+                "a shim's descriptor moves {} words, at most {}; use {}", column,
+                longest_transfer(config_.shim_dma),
+                apart ? "more columns or order: in_turn" : "fewer rows_per_core");
         DescriptorIds ids(config_.core_dma);
         ids.take(kCoreA, map_.a_buffers);
         ids.take(kCoreX, map_.x_buffers);
