@@ -93,40 +93,6 @@ Axis read_zip(Node node) {
     return axis;
 }
 
-// The same text for all spellings of a number, a quantity or a switch: "4 KiB" and "4096 B".
-std::string in_one_spelling(const std::string& text) {
-    using namespace arch::base::config;
-    if (const auto integer = parse_integer(text); std::holds_alternative<std::int64_t>(integer)) {
-        return std::to_string(std::get<std::int64_t>(integer));
-    }
-    const std::size_t unit_at = text.find_first_not_of("-.0123456789 ");
-    if (const auto unit = known_unit(unit_at == text.npos ? "" : text.substr(unit_at))) {
-        const auto count = parse_quantity(text, unit->dimension);
-        if (std::holds_alternative<std::int64_t>(count)) {
-            return fmt::format("{} {}", std::get<std::int64_t>(count), unit->dimension.base);
-        }
-    }
-    return text == "on" ? "true" : text == "off" ? "false" : text;
-}
-
-// A value given twice would be two points that are one.
-void refuse_equal_values(Node& node, const Axis& axis) {
-    std::map<std::vector<std::string>, std::size_t> seen;
-    for (std::size_t i = 0; i < axis.values.size(); ++i) {
-        std::vector<std::string> spelled;
-        for (const std::string& value : axis.values[i]) {
-            spelled.push_back(in_one_spelling(value));
-        }
-        const auto [first, fresh] = seen.emplace(std::move(spelled), i);
-        if (!fresh) {
-            node.error(node.has("zip") ? "zip" : "values",
-                       fmt::format("value {} is value {} again: '{}' and '{}'", i + 1,
-                                   first->second + 1, fmt::join(axis.values[i], ", "),
-                                   fmt::join(axis.values[first->second], ", ")));
-        }
-    }
-}
-
 Axis read_axis(Node node) {
     Axis axis;
     std::vector<std::string> values;
@@ -150,9 +116,10 @@ Axis read_axis(Node node) {
         if (node.has("values") == node.has("range")) {
             node.error("", "must hold exactly one of values, range, zip, seeds");
         }
-        if (node.has("range")) {
+        if (node.offers("range")) {
             values = read_range(node.child("range", "evenly spaced values"));
-        } else {
+        }
+        if (node.offers("values")) {
             values = texts_of(node, "values", "the values it takes");
         }
     }
@@ -160,25 +127,38 @@ Axis read_axis(Node node) {
     for (const std::string& value : values) {
         axis.values.push_back({value});
     }
-    refuse_equal_values(node, axis);
+    for (const std::string& equal : equal_values(axis)) {
+        node.error(node.has("zip") ? "zip" : "values", equal);
+    }
+    return axis;
+}
+
+// What every point sets as an axis of one value.
+Axis as_axis(const Settings& fixed) {
+    Axis axis{{}, {{}}};
+    for (const auto& [key, value] : fixed) {
+        axis.keys.push_back(key);
+        axis.values[0].push_back(value);
+    }
     return axis;
 }
 
 void read_axes(Node& root, SweepFile& sweep) {
-    std::set<std::string> seen;
-    for (const auto& [key, value] : sweep.fixed) {
-        seen.insert(key);
-    }
+    std::vector<Axis> before{as_axis(sweep.fixed)};
     for (Node& entry : root.list("axes", "what varies; the first axis varies slowest")) {
         Axis axis = read_axis(entry);
         for (const std::string& key : axis.keys) {
             if (key.starts_with('.') || key.ends_with('.') || key.find("..") != key.npos) {
                 entry.error("",
                             fmt::format("'{}' is no key: must be names with dots between", key));
-            } else if (!key.empty() && !seen.insert(key).second) {
-                entry.error("", fmt::format("'{}' is set twice", key));
             }
         }
+        for (const Axis& other : before) {
+            if (const std::string twice = set_by_both(other, axis); !twice.empty()) {
+                entry.error("", twice);
+            }
+        }
+        before.push_back(axis);
         sweep.axes.push_back(std::move(axis));
     }
     if (sweep.axes.empty()) {
@@ -248,24 +228,8 @@ void check_keys(Node& root, const SweepFile& sweep) {
         problems = error.what();
     }
     const auto report = [&problems](Node& node, const std::string& key) {
-        std::istringstream lines(problems);
-        for (std::string line; std::getline(lines, line);) {
-            // "--set device.a.b: unknown key; ..." or "file:1:1: a.b: unknown key; ..."
-            const std::size_t at = line.find("unknown key");
-            const std::string bare = key.starts_with("device.") ? key.substr(7) : key;
-            if (at != line.npos && line.find(bare + ": ") != line.npos) {
-                node.error("", fmt::format("'{}': {}", key, line.substr(at)));
-                continue;
-            }
-            const std::size_t named = line.find(" " + key + ": ");
-            for (const char* of_paths :
-                 {"is no map", "is no list", "there is no '", "key[number]"}) {
-                if (named != line.npos && line.find(of_paths, named) != line.npos) {
-                    node.error("",
-                               fmt::format("'{}': {}", key, line.substr(named + key.size() + 3)));
-                    break;
-                }
-            }
+        if (const std::string unknown = unknown_key(problems, key); !unknown.empty()) {
+            node.error("", unknown);
         }
     };
     for (const auto& [key, value] : sweep.fixed) {

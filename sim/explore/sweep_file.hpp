@@ -20,18 +20,13 @@
 #include <vector>
 
 #include "arch/base/config.hpp"
+#include "sim/explore/axis.hpp"
 #include "sim/explore/expression.hpp"
 #include "sim/scenario.hpp"
 
 namespace tilesim::sim::explore {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;  // key and value
-
-// One or more keys that change together; `values[i]` holds one text a key.
-struct Axis {
-    std::vector<std::string> keys;
-    std::vector<std::vector<std::string>> values;
-};
 
 struct Limits {
     std::chrono::milliseconds time{600'000};

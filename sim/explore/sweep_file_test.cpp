@@ -187,9 +187,39 @@ TEST(Sweep, BadFilesGiveLocatedErrors) {
         {"axes: [{key: a..b, values: [1]}]\n", "sweep.yaml:5:8: axes[0]: 'a..b' is no key"},
         {"axes: [{seeds: 0}]\n", "axes[0].seeds: must be 1..100000, got 0"},
         {"axes: [{seeds: 2}, {key: run.seed, values: [1]}]\n", "axes[1]: 'run.seed' is set twice"},
+        // One of the two would be lost.
+        {"axes: [{key: workload.core_kernel, values: ['{k: 8}', '{k: 8, m: 16}']},\n"
+         "       {key: workload.core_kernel.m, values: [16, 32]}]\n",
+         "sweep.yaml:6:8: axes[1]: 'workload.core_kernel.m' is set twice: a value of "
+         "'workload.core_kernel' holds it, too"},
+        {"axes: [{key: workload.core_kernel.m, values: [16, 32]},\n"
+         "       {zip: {workload: ['{core_kernel: {m: 16}}'], run.seed: [1]}}]\n",
+         "axes[1]: 'workload.core_kernel.m' is set twice: a value of 'workload' holds it, too"},
+        {"set: {workload.core_kernel: '{m: 8}'}\n" + good,
+         "axes[0]: 'workload.core_kernel.m' is set twice"},
     };
     for (const auto& [text, message] : cases) {
         EXPECT_THAT(message_of(text), HasSubstr(message)) << text;
+    }
+}
+
+TEST(Sweep, AnAxisMaySetAKeyOfWhatAnotherOneLeavesOpen) {
+    EXPECT_EQ(message_of("axes: [{key: device, values: [xdna, xdna2]},\n"
+                         "       {key: device.npu.clock, values: [1 GHz, 2 GHz]},\n"
+                         "       {key: workload.core_kernel, values: ['{k: 8, n: 8, a: int8, b: "
+                         "int8, c: int8}']},\n"
+                         "       {key: workload.core_kernel.m, values: [16, 32]}]\n"),
+              "");
+}
+
+// Two messages for one mistake send the reader after two.
+TEST(Sweep, AnAxisWithNothingOrTooMuchIsSaidOnce) {
+    for (const char* text : {"axes: [{key: workload.core_kernel.m}]\n",
+                             "axes: [{key: workload.core_kernel.m, values: [16], "
+                             "range: {from: 1, to: 4, step: 1}}]\n"}) {
+        EXPECT_EQ(message_of(text),
+                  "sweep.yaml:5:8: axes[0]: must hold exactly one of values, range, zip, seeds")
+            << text;
     }
 }
 

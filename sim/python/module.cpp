@@ -8,11 +8,14 @@
 #include <mutex>
 #include <string>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "arch/base/config.hpp"
 #include "arch/npu/npu_config.hpp"
 #include "arch/npu/program/program_fault.hpp"
 #include "sim/describe.hpp"
+#include "sim/explore/axis.hpp"
 #include "sim/result_json.hpp"
 #include "sim/scenario.hpp"
 #include "sim/session/session.hpp"
@@ -98,6 +101,31 @@ auto watched(Scenario (*load)(Arguments...)) {
     };
 }
 
+using TextAxes = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+// What a sweep file's reader says of its axes, at their keys; empty where they are good.
+std::string problem_of(const TextAxes& axes) {
+    std::vector<explore::Axis> before;
+    for (const auto& [key, values] : axes) {
+        explore::Axis axis{{key}, {}};
+        for (const std::string& value : values) {
+            axis.values.push_back({value});
+        }
+        std::string problem = values.empty() ? "must list at least one value" : "";
+        if (const auto equal = explore::equal_values(axis); !equal.empty()) {
+            problem = equal.front();
+        }
+        for (const explore::Axis& other : before) {
+            problem = problem.empty() ? explore::set_by_both(other, axis) : problem;
+        }
+        if (!problem.empty()) {
+            return key + ": " + problem;
+        }
+        before.push_back(std::move(axis));
+    }
+    return "";
+}
+
 PYBIND11_MODULE(_native, module) {
     module.doc() = "The simulator itself; use the package tilesim.";
     module.attr("version") = kVersion;
@@ -138,6 +166,8 @@ PYBIND11_MODULE(_native, module) {
             return alone([&] { return description(file, overrides); });
         },
         py::arg("file"), py::arg("overrides"));
+    module.def("problem_of", &problem_of, py::arg("axes"));
+    module.def("unknown_key", &explore::unknown_key, py::arg("problems"), py::arg("key"));
     module.def("configs_folder", &workloads::configs_folder);
 }
 

@@ -4,6 +4,7 @@ import copy
 import gc
 import json
 import os
+import pathlib
 import pickle
 import resource
 import subprocess
@@ -44,6 +45,32 @@ class RunTest(unittest.TestCase):
         self.assertLess(smaller.run().time_us, scenario.run().time_us)
         self.assertIn("4096", smaller.resolved)
 
+    def test_scalars_of_numpy_are_values(self):
+        class Scalar:  # as numpy's are, which need not be here
+            ndim = 0
+
+            def __init__(self, value):
+                self.value = value
+
+            def item(self):
+                return self.value
+
+            def __str__(self):
+                return f"numpy({self.value})"
+
+        sizes = {"workload.gemv.M": Scalar(512), "workload.gemv.K": 512}
+        result = tilesim.load(GEMV).set({**sizes, "run.functional": Scalar(True)}).run()
+        self.assertTrue(result["functional"]["match"])
+        rows = tilesim.sweep(tilesim.load(GEMV), {"workload.gemv.M": [Scalar(512), Scalar(1024)]})
+        self.assertEqual([row["workload.gemv.M"] for row in rows], [512, 1024])
+
+    def test_what_is_set_last_counts(self):
+        # The first setting of M stood before the map's, and so did the last.
+        scenario = tilesim.load(GEMV, {"workload.gemv.M": 2048})
+        gemv = "{M: 512, K: 512, weights: int8, input: int8, accumulate: int16, scale_block: 0}"
+        again = scenario.set("workload.gemv", gemv).set("workload.gemv.M", 1024)
+        self.assertEqual(again.run()["workload"]["gemv"]["M"], 1024)
+
     def test_functional_checks_the_product(self):
         result = tilesim.load(GEMV).set({"workload.gemv.M": 512, "workload.gemv.K": 512}).run(
             functional=True)
@@ -60,8 +87,30 @@ class RunTest(unittest.TestCase):
                      lambda: scenario.set({"run.seed": 1}, 2), lambda: scenario.set("run.seed"),
                      lambda: scenario.set({"run.seed": None}), lambda: scenario.set({3: 4}),
                      lambda: scenario.set(3, 4), lambda: tilesim.load(GEMV, [("run.seed", 1)]),
-                     lambda: tilesim.load(None), lambda: tilesim.sweep(scenario, None)):
+                     lambda: tilesim.load(None), lambda: tilesim.sweep(scenario, None),
+                     lambda: tilesim.parse("device: xdna", name=None),
+                     lambda: tilesim.sweep(GEMV, {}), lambda: tilesim.sweep(scenario, {}, 3)):
             self.assertRaises(TypeError, call)
+        for call in (lambda: tilesim.load("a\0b"), lambda: scenario.run(trace="a\0b"),
+                     lambda: scenario.set("run.seed", "5\0 1"),
+                     lambda: tilesim.sweep(scenario, {}, jobs=0)):
+            self.assertRaises(ValueError, call)
+
+    def test_paths_may_be_of_any_kind_and_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "zwölf Punkte 十二.yaml"
+            file.write_text(pathlib.Path(GEMV).read_text())
+            cycles = tilesim.run(GEMV)["cycles"]
+            for path in (file, str(file), os.fsencode(file)):
+                self.assertEqual(tilesim.run(path)["cycles"], cycles)
+            text = file.read_text()
+            self.assertEqual(tilesim.parse(text, name=file).run()["cycles"], cycles)
+            with self.assertRaisesRegex(tilesim.ConfigError, "zwölf Punkte 十二.yaml:1:1: "):
+                tilesim.parse("devise: xdna", name=file)
+            trace = file.with_suffix(".json")
+            tilesim.load(os.path.join(tilesim.configs(), "programs", "add_one.yaml")).run(
+                trace=trace)
+            self.assertTrue(trace.exists())
 
     def test_a_scenario_is_copied_and_crosses_to_other_processes(self):
         scenario = tilesim.parse("device: ddr5_5600\nworkload: {memory_stream: {requests: 10}}\n",
@@ -175,10 +224,58 @@ class SweepTest(unittest.TestCase):
         rows = tilesim.sweep(tilesim.load(GEMV), self.AXES, callback=lambda row: False)
         self.assertEqual(len(rows), 1)
 
+    def test_in_processes_ends_at_once_when_it_is_interrupted(self):
+        # As a notebook's stop button does it: no signal goes to the processes of the points.
+        script = """
+import os, signal, sys, threading, time, tilesim
+scenario = tilesim.parse("device: ddr5_5600\\nworkload: {memory_stream: {pattern: random, "
+                         "requests: 1000000000}}\\n")
+if __name__ == "__main__":
+    quick = scenario.set("workload.memory_stream.requests", 9)
+    for axes, callback in (({"run.seed": [1, 2, 3]}, None),
+                           ({"workload.memory_stream.requests": [9, 1000000000]},
+                            lambda row: False)):
+        timer = threading.Timer(5, os.kill, (os.getpid(), signal.SIGINT))
+        began = time.monotonic()
+        timer.start()
+        try:
+            print(len(tilesim.sweep(scenario, axes, callback, jobs=2)))
+        except KeyboardInterrupt:
+            print("interrupted")
+        timer.cancel()
+        print(time.monotonic() - began < 30)
+    print(len(tilesim.sweep(quick, {"run.seed": [1, 2]}, jobs=2)))
+"""
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "script.py")
+            with open(file, "w") as out:
+                out.write(script)
+            ran = subprocess.run([sys.executable, file], capture_output=True, text=True,
+                                 timeout=120)
+        self.assertEqual(ran.stdout, "interrupted\nTrue\n1\nTrue\n2\n", ran.stderr)
+        self.assertEqual(ran.stderr, "")
+
     def test_an_axis_is_a_list_of_values(self):
-        for values in (64, "abc"):
+        for values in (64, "abc", {512: 1}):
             with self.assertRaisesRegex(TypeError, "axis 'workload.gemv.M' must be a list of values"):
                 tilesim.sweep(tilesim.load(GEMV), {"workload.gemv.M": values})
+
+    def test_axes_are_refused_as_in_a_sweep_file(self):
+        gemv = "{M: 512, K: 512, weights: int8, input: int8, accumulate: int16, scale_block: 0}"
+        axes = ({"workload.gemv.M": []}, {"workload.gemv.M": [512, 1024, "0x200"]},
+                {"device.memory.controller.refresh": [True, False, "on"]},
+                {"workload.gemv.M": [512, 1024], "workload.gemv": [gemv]},
+                {"workload.gemv.M": [512], "workload.gemv.MM": [512]})
+        said = ("workload.gemv.M: must list at least one value",
+                "value 3 is value 1 again: '0x200' and '512'",
+                "value 3 is value 1 again: 'on' and 'on'",
+                "'workload.gemv.M' is set twice: a value of 'workload.gemv' holds it, too",
+                "'workload.gemv.MM': unknown key; did you mean 'M'?")
+        for each, message in zip(axes, said):
+            with self.assertRaises(tilesim.ConfigError) as raised:
+                tilesim.sweep(tilesim.load(GEMV), each)
+            self.assertIn(message, str(raised.exception))
+            self.assertNotIn("\n", str(raised.exception))
 
     def test_names_the_point_that_cannot_be(self):
         rows = tilesim.sweep(tilesim.load(GEMV), {"workload.gemv.M": [1024, -1]})

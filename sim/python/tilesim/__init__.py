@@ -37,6 +37,8 @@ Value = Union[str, int, float, bool]
 
 def _text(value: Value) -> str:
     """A value as YAML writes it."""
+    if getattr(value, "ndim", None) == 0:  # a scalar of numpy, whose bool is none of Python's
+        value = value.item()  # type: ignore[union-attr]
     if isinstance(value, bool):
         return "on" if value else "off"
     return str(value)
@@ -58,7 +60,7 @@ def _checked(overrides: Mapping[str, Value]) -> Mapping[str, Value]:
             raise TypeError(f"{key}: a key needs a value")
         if isinstance(value, bytes):
             raise TypeError(f"{key}: a value must be a text, a number or a bool, got {value!r}")
-        if any(_is_half_a_character(text) for text in (key, _text(value))):
+        if any(_is_half_a_character(text) or "\0" in text for text in (key, _text(value))):
             raise ConfigError(f"--set {key!a}: must be UTF-8 text, got {_text(value)!a}")
     return overrides
 
@@ -138,12 +140,14 @@ class Scenario:
         elif value is not None:
             raise TypeError("set: several keys have their values with them")
         key = _checked(key)
-        return Scenario(self._text, self._file, {**self._overrides, **key})
+        # What is set again is set last: a map set meanwhile held the key, too.
+        kept = {name: old for name, old in self._overrides.items() if name not in key}
+        return Scenario(self._text, self._file, {**kept, **key})
 
     def run(self, *, functional: bool = False, trace: Path = "", vcd: Path = "") -> Result:
         """Simulates it. functional: move real bytes and check the product; trace, vcd: files."""
         native = self.set("run.functional", True)._native if functional else self._native
-        answer = _native.run(native, os.fspath(trace), os.fspath(vcd))
+        answer = _native.run(native, _path(trace), _path(vcd))
         return Result(answer.result, answer.deadlock)
 
     def lower(self) -> str:
@@ -156,17 +160,25 @@ class Scenario:
         return self._native.resolved()
 
 
+def _path(file: Path) -> str:
+    """A file's name as a text; ValueError for what no system takes as one."""
+    text = os.fsdecode(file)
+    if "\0" in text:
+        raise ValueError(f"a file's name must be without a NUL, got {text!r}")
+    return text
+
+
 def load(file: Path, overrides: Mapping[str, Value] | None = None) -> Scenario:
     """Reads a scenario or a design (.mlir)."""
-    return Scenario(None, os.fspath(file), _checked(overrides or {}))
+    return Scenario(None, _path(file), _checked({} if overrides is None else overrides))
 
 
 def parse(text: str, overrides: Mapping[str, Value] | None = None,
-          name: str = "scenario.yaml") -> Scenario:
+          name: Path = "scenario.yaml") -> Scenario:
     """Reads a scenario from a text. `name`: what errors call it; files it names are beside that."""
     if not isinstance(text, str):
         raise TypeError(f"parse: must be a text, got {text!r}")
-    return Scenario(text, name, _checked(overrides or {}))
+    return Scenario(text, _path(name), _checked({} if overrides is None else overrides))
 
 
 def run(file: Path, overrides: Mapping[str, Value] | None = None, **options: Any) -> Result:
@@ -176,12 +188,45 @@ def run(file: Path, overrides: Mapping[str, Value] | None = None, **options: Any
 
 def describe(device: Path, overrides: Mapping[str, Value] | None = None) -> str:
     """Every parameter of a device or scenario: value, unit, source."""
-    return _native.describe(os.fspath(device), _pairs(_checked(overrides or {})))
+    return _native.describe(_path(device), _pairs(_checked({} if overrides is None else overrides)))
 
 
 def configs() -> str:
     """The folder of the shipped devices, scenarios, sweeps, programs and models."""
     return _native.configs_folder()
+
+
+def _listed(axes: Mapping[str, Sequence[Value]]) -> dict[str, list[Value]]:
+    """The axes with their values; an error for what a sweep file may not hold either."""
+    if not isinstance(axes, Mapping):
+        raise TypeError(f"sweep: axes must be a dict of lists, got {axes!r}")
+    listed = {}
+    for key, values in axes.items():
+        wanted = f"sweep: axis '{key}' must be a list of values, got {values!r}"
+        if isinstance(values, (str, bytes, Mapping)):
+            raise TypeError(wanted)
+        try:
+            listed[key] = list(values)
+        except TypeError:
+            raise TypeError(wanted) from None
+        for value in listed[key]:
+            _checked({key: value})
+    problem = _native.problem_of([(key, [_text(value) for value in values])
+                                  for key, values in listed.items()])
+    if problem:
+        raise ConfigError(f"sweep: axis {problem}")
+    return listed
+
+
+def _refuse_unknown_keys(scenario: Scenario, point: dict[str, Value]) -> None:
+    """What no point can be is no matter of each: a key the scenario does not have."""
+    try:
+        scenario.set(point)
+    except ConfigError as error:
+        for key in point:
+            unknown = _native.unknown_key(str(error), key)
+            if unknown:
+                raise ConfigError(f"sweep: axis {unknown}") from None
 
 
 def _run_point(scenario: Scenario, point: dict[str, Value]) -> dict[str, Any]:
@@ -199,16 +244,20 @@ def sweep(scenario: Scenario, axes: Mapping[str, Sequence[Value]],
 
     Returns a flat row a point, in that order: the axes' values, then the result
     (pandas.DataFrame takes the list as it is). A point that cannot be run has the status "invalid"
-    and its error. callback: called with each row as soon as it and all before it are there; False
+    and its error. ConfigError for axes that a sweep file may not hold: an empty one, a value given
+    twice, a key the scenario does not have. callback: called with each row as soon as it and all before it are there; False
     ends the sweep. jobs: processes to run in, each of which imports the calling script: what it
     does stands below `if __name__ == "__main__":`.
     """
-    if not isinstance(axes, Mapping):
-        raise TypeError(f"sweep: axes must be a dict of lists, got {axes!r}")
-    for key, values in axes.items():
-        if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
-            raise TypeError(f"sweep: axis '{key}' must be a list of values, got {values!r}")
-    points = [dict(zip(axes, values)) for values in itertools.product(*axes.values())]
+    if not isinstance(scenario, Scenario):
+        raise TypeError(f"sweep: must be a Scenario, as `load` gives it, got {scenario!r}")
+    if callback is not None and not callable(callback):
+        raise TypeError(f"sweep: callback must be a function, got {callback!r}")
+    if not isinstance(jobs, int) or jobs < 1:
+        raise ValueError(f"sweep: jobs must be a number of at least 1, got {jobs!r}")
+    listed = _listed(axes)
+    points = [dict(zip(listed, values)) for values in itertools.product(*listed.values())]
+    _refuse_unknown_keys(scenario, points[0])
     if jobs == 1:
         return _collect((_run_point(scenario, point) for point in points), callback)
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
@@ -216,7 +265,12 @@ def sweep(scenario: Scenario, axes: Mapping[str, Sequence[Value]],
         try:
             return _collect((future.result() for future in futures), callback)
         finally:
-            pool.shutdown(cancel_futures=True)
+            if not all(future.done() for future in futures):
+                # Nobody waits for them any more: Ctrl-C, a callback that has seen enough.
+                workers = list(pool._processes.values())
+                pool.shutdown(wait=False, cancel_futures=True)
+                for worker in workers:
+                    worker.terminate()
 
 
 def _collect(rows: Iterator[dict[str, Any]],
