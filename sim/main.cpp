@@ -92,6 +92,9 @@ int run(const Arguments& arguments) {
     if (arguments.many.wanted()) {
         return arguments.many.run(arguments.file, overrides_of(arguments), arguments.format);
     }
+    sim::check_folder(arguments.out);
+    sim::check_output("--deadlock-graph", arguments.deadlock_graph, {arguments.file});
+    arguments.trace.check_files({arguments.file});
     sim::Scenario scenario =
         workloads::npu::mlir::design::is_design_file(arguments.file)
             ? sim::load_scenario(arguments.file, overrides_of(arguments))

@@ -356,5 +356,67 @@ TEST(CommandLine, RequestsOfATraceBeyondTheMemorySayThatTheyWrap) {
     }
 }
 
+// A file that cannot be written is known before the work, which would take hours here.
+TEST(CommandLine, OutputsThatCannotBeAreRefusedBeforeTheWork) {
+    const arch::base::TemporaryFolder folder;
+    const std::string path = folder.path(), long_run = path + "/long.yaml", runs = path + "/r.csv";
+    std::ofstream(long_run) << "device: ddr5_5600\n"
+                               "workload: {memory_stream: {pattern: random, requests: "
+                               "1000000000}}\n";
+    std::ofstream(runs) << "scenario,time_ns\nlong.yaml,1000\n";
+    const std::string nowhere = path + "/nowhere/x";
+    const std::string calibrate = "calibrate ddr5_5600 --fit memory.timing.read_latency --against ";
+    const struct {
+        std::string command;
+        int code;
+        const char* message;
+    } cases[] = {
+        {"run " + long_run + " --trace " + nowhere, 5, "there is no folder"},
+        {"run " + long_run + " --vcd " + nowhere, 5, "there is no folder"},
+        {"run " + long_run + " --commands " + nowhere, 5, "there is no folder"},
+        {"run " + long_run + " --deadlock-graph " + path, 5, "is a folder"},
+        {"run " + long_run + " --out " + runs + "/below", 5, "is no folder"},
+        {"run " + long_run + " --trace " + long_run, 2, "would replace"},
+        {"compare " + long_run + " --against " + runs + " --html " + nowhere, 5,
+         "there is no folder"},
+        {"compare " + long_run + " --against " + runs + " --html " + runs, 2, "would replace"},
+        {calibrate + runs + " -o " + nowhere, 5, "there is no folder"},
+        {calibrate + runs + " -o " + path, 5, "is a folder"},
+        {calibrate + runs + " -o " + path + "/./r.csv", 2, "would replace"},
+        {calibrate + runs + " -o " + long_run, 2, "would replace"},
+    };
+    for (const auto& [command, code, message] : cases) {
+        const Output output = shell("timeout 30 " + kProgram + " " + command);
+        EXPECT_EQ(output.code, code) << command;
+        EXPECT_NE(output.text.find(message), output.text.npos) << command << ": " << output.text;
+        EXPECT_EQ(std::count(output.text.begin(), output.text.end(), '\n'), 1) << output.text;
+    }
+    EXPECT_EQ(read(runs), "scenario,time_ns\nlong.yaml,1000\n");
+}
+
+TEST_F(Stores, AreNotReplacedByWhatIsMadeOfThem) {
+    const std::string before = read(path("r.db"));
+    for (const std::string& command : {"export csv " + path("r.db") + " --out " + path("r.db"),
+                                       "report " + path("r.db") + " -o " + path("r.db")}) {
+        const Output output = call(command);
+        EXPECT_EQ(output.code, 2) << output.text;
+        EXPECT_NE(output.text.find("would replace"), output.text.npos) << output.text;
+    }
+    EXPECT_EQ(read(path("r.db")), before);
+}
+
+// A figure nobody knows is no figure, not 0.
+TEST(CommandLine, CsvOfARunWithoutMemoryFiguresLeavesThemOut) {
+    const auto cells = [](const std::string& name) {
+        const std::string row =
+            call("run " + scenario(name) + " --format csv | tail -n 1 | cut -d, -f8,9").text;
+        return row.substr(0, row.find('\n'));
+    };
+    EXPECT_EQ(cells("pim_gemv"), ",");
+    const std::string known = cells("ddr5_random");
+    EXPECT_GT(std::stod(known), 0);
+    EXPECT_GT(std::stod(known.substr(known.find(',') + 1)), 0);
+}
+
 }  // namespace
 }  // namespace tilesim::validation

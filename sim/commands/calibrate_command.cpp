@@ -2,12 +2,15 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "sim/commands/commands.hpp"
 #include "sim/compare/calibration.hpp"
 #include "sim/console.hpp"
 #include "sim/exit_code.hpp"
+#include "sim/write_file.hpp"
 
 namespace tilesim::sim::commands {
 
@@ -22,8 +25,21 @@ struct CalibrateArguments {
     std::size_t processes = std::max(1U, std::thread::hardware_concurrency());
 };
 
+// Before the fit, which takes long.
+void check_file(const CalibrateArguments& arguments, const std::vector<MeasuredRun>& runs) {
+    std::vector<std::string> read{arguments.against};
+    for (const MeasuredRun& run : runs) {
+        read.push_back(run.job.file);
+    }
+    check_output("-o", arguments.out, read);
+    if (!arguments.out.empty()) {
+        check_output("-o", memory_file_beside(arguments.out), read);
+    }
+}
+
 int run_calibrate(const CalibrateArguments& arguments) {
     const auto runs = read_measured_runs(arguments.against, arguments.scenario);
+    check_file(arguments, runs);
     const Calibration calibration =
         calibrate(arguments.device, parameters_of(arguments.device, arguments.fit), runs,
                   arguments.processes);

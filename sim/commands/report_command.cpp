@@ -30,6 +30,7 @@ struct ReportArguments {
 };
 
 int report(const ReportArguments& arguments) {
+    check_output("-o", arguments.out, {arguments.file, arguments.trace});
     nlohmann::ordered_json data = page_data(arguments.file, arguments.sweep);
     if (!arguments.trace.empty()) {
         if (data["provenance"].contains("store")) {

@@ -83,6 +83,7 @@ int rerun(const StoreArguments& arguments) {
 }
 
 int export_sweep(const StoreArguments& arguments) {
+    check_output("--out", arguments.out, {arguments.store});
     Store store(arguments.store, Store::Mode::Read);
     const StoredSweep sweep = pick_sweep(store, arguments.sweep);
     const std::string text = arguments.format == "json" ? points_json(store, sweep).dump(1) + "\n"

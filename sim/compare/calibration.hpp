@@ -53,6 +53,8 @@ Calibration calibrate(const std::string& device, std::vector<FittedParameter> pa
 std::string to_table(const Calibration& calibration);
 nlohmann::ordered_json to_json(const Calibration& calibration);
 
+// Where the memory of a device goes whose file is this.
+std::string memory_file_beside(const std::string& file);
 // Writes the device's file with the new values, and beside it that of its memory where one of those
 // is in there.
 void write_device(const Calibration& calibration, const std::string& against,

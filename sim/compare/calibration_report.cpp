@@ -85,6 +85,10 @@ nlohmann::ordered_json to_json(const Calibration& calibration) {
             {"simulations", calibration.simulations}};
 }
 
+std::string memory_file_beside(const std::string& file) {
+    return std::filesystem::path{file}.replace_extension(".memory.yaml").string();
+}
+
 void write_device(const Calibration& calibration, const std::string& against,
                   const std::string& file) {
     namespace fs = std::filesystem;
@@ -102,7 +106,7 @@ void write_device(const Calibration& calibration, const std::string& against,
         memory_changed = memory_changed || other;
     }
     if (memory_changed) {
-        const std::string beside = fs::path{file}.replace_extension(".memory.yaml").string();
+        const std::string beside = memory_file_beside(file);
         sim::write_file(beside, memory);
         own = explore::with_value(own, "memory", fs::path{beside}.filename().string(),
                                   "its memory, " + comment);

@@ -175,6 +175,7 @@ int compare_trace(const CompareArguments& arguments, const sim::Scenario& scenar
 }  // namespace
 
 int compare(const CompareArguments& arguments) {
+    sim::check_output("--html", arguments.html, {arguments.file, arguments.against});
     const sim::Scenario scenario =
         sim::load_scenario(arguments.file, sim::explore::parse_settings(arguments.settings));
     const std::string text = read_file(arguments.against);

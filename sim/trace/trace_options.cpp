@@ -113,8 +113,15 @@ void check_together(const TraceOptions& options) {
 
 }  // namespace
 
+void TraceOptions::check_files(const std::vector<std::string>& read) const {
+    check_output("--trace", chrome_file, read);
+    check_output("--vcd", vcd_file, read);
+    check_output("--commands", command_file, read);
+}
+
 TraceSession::TraceSession(const TraceOptions& options) : options_(options) {
     check_together(options);
+    options.check_files({});
     const Window window = parse_window(options.window);
     if (!options.command_file.empty()) {
         commands_.emplace(static_cast<std::size_t>(options.limit_mb * kBytesPerMb));

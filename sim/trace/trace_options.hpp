@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "arch/memory/controller/command_log.hpp"
 #include "sim/scenario.hpp"
@@ -24,6 +25,8 @@ struct TraceOptions {
     std::int64_t limit_mb = 256;
 
     bool wanted() const { return !chrome_file.empty() || !vcd_file.empty(); }
+    // Throws where one cannot be written, or would replace one of those that are read.
+    void check_files(const std::vector<std::string>& read) const;
 };
 
 class TraceSession {
