@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <system_error>
+
+#include "arch/base/config.hpp"
 
 namespace tilesim::validation {
 
@@ -31,7 +34,8 @@ BoundsCheck check(const Bounds& bounds, const std::vector<Row>& rows) {
     for (const Row& row : rows) {
         const auto found = bounds.find(row.id);
         if (found == bounds.end()) {
-            result.broken.push_back(fmt::format("{}: no bound", row.id));
+            result.broken.push_back(
+                fmt::format("{}: no bound; `tilesim validate --tighten` gives it one", row.id));
         } else if (!within(row, found->second)) {
             result.broken.push_back(fmt::format("{}: {:+.3f} %, its bound is {:.3f} %", row.id,
                                                 row.error_percent(), found->second));
@@ -67,10 +71,22 @@ Bounds read_bounds(const std::string& file) {
     Bounds bounds;
     if (std::filesystem::exists(file)) {
         for (const Record& record : read_csv(file)) {
-            bounds[record.at("id")] = record.number("bound_percent");
+            const auto [bound, fresh] =
+                bounds.emplace(record.at("id"), record.number("bound_percent"));
+            if (!fresh) {
+                throw arch::base::config::ConfigError(
+                    fmt::format("{}: id: '{}' has a bound already", record.place(), bound->first));
+            }
         }
     }
     return bounds;
+}
+
+std::string why_no_bounds(const std::string& file) {
+    std::error_code error;
+    return fmt::format(
+        "{}: {}; `tilesim validate --tighten` writes it", file,
+        std::filesystem::exists(file, error) ? "holds no bound" : "there is no such file");
 }
 
 std::string to_csv(const Bounds& bounds, const std::vector<Row>& rows) {

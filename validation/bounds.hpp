@@ -26,8 +26,10 @@ BoundsCheck check(const Bounds& bounds, const std::vector<Row>& rows);
 // it, until the model is repaired or an edit by hand says why not.
 Bounds tightened(const Bounds& bounds, const std::vector<Row>& rows);
 
-// From a file of lines `id,bound_percent`; no file: no bounds.
+// From a file of lines `id,bound_percent`; no file: no bounds. Throws ConfigError, IoError.
 Bounds read_bounds(const std::string& file);
+// What is to be said of a file that has given none.
+std::string why_no_bounds(const std::string& file);
 std::string to_csv(const Bounds& bounds, const std::vector<Row>& rows);  // in the rows' order
 
 }  // namespace tilesim::validation

@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
+
+#include "arch/base/config.hpp"
+#include "arch/base/temporary_folder_testing.hpp"
 
 namespace tilesim::validation {
 namespace {
@@ -32,8 +36,36 @@ TEST(Bounds, AreBrokenByARowBeyondItsBoundEitherWay) {
 }
 
 TEST(Bounds, AreBrokenByARowWithoutABoundAndABoundWithoutARow) {
-    EXPECT_EQ(check({}, {row("a", 0)}).broken, std::vector<std::string>{"a: no bound"});
+    EXPECT_EQ(check({}, {row("a", 0)}).broken,
+              std::vector<std::string>{"a: no bound; `tilesim validate --tighten` "
+                                       "gives it one"});
     EXPECT_EQ(check({{"b", 1.0}}, {}).broken, std::vector<std::string>{"b: a bound without a row"});
+}
+
+TEST(Bounds, AFileThatIsNoneIsNamedWithWhatIsWrong) {
+    const arch::base::TemporaryFolder folder;
+    const std::string file = folder.path() / "bounds.csv";
+    EXPECT_TRUE(read_bounds(file).empty());
+    EXPECT_EQ(why_no_bounds(file), file +
+                                       ": there is no such file; `tilesim validate --tighten` "
+                                       "writes it");
+    const auto problem_of = [&file](const std::string& text) -> std::string {
+        std::ofstream(file) << text;
+        try {
+            return read_bounds(file).empty() ? why_no_bounds(file) : "";
+        } catch (const arch::base::config::ConfigError& error) {
+            return error.what();
+        }
+    };
+    EXPECT_EQ(problem_of("id,bound_percent\na,1.5\nb,2\n"), "");
+    EXPECT_EQ(problem_of("id,bound_percent\n"),
+              file + ": holds no bound; `tilesim validate --tighten` writes it");
+    EXPECT_EQ(problem_of("id,bound\na,1.5\n"),
+              file + ":2:1: the file has no column 'bound_percent'");
+    EXPECT_EQ(problem_of("id,bound_percent\na,x\n"),
+              file + ":2:1: bound_percent: must be a number, got 'x'");
+    EXPECT_EQ(problem_of("id,bound_percent\na,1\nb,1\na,2\n"),
+              file + ":4:1: id: 'a' has a bound already");
 }
 
 TEST(Bounds, ARowThatHasComeNearerIsNamed) {

@@ -55,6 +55,7 @@ class Record {
     Record(std::string place, std::map<std::string, std::string> fields)
         : place_(std::move(place)), fields_(std::move(fields)) {}
 
+    const std::string& place() const { return place_; }
     bool contains(const std::string& column) const { return fields_.contains(column); }
     const std::string& at(const std::string& column) const;
     double number(const std::string& column) const;

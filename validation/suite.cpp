@@ -175,6 +175,7 @@ std::string residuals_csv(const SuiteResult& result) {
 SuiteResult run_suite(const std::string& name, std::size_t jobs, const std::string& rows) {
     const Suite& suite = *std::find_if(std::begin(kSuites), std::end(kSuites),
                                        [&name](const Suite& each) { return each.name == name; });
+    const Bounds bounds = read_bounds(bounds_file(name));  // what is wrong there is said at once
     std::vector<Task> tasks = suite.tasks(workloads::validation_folder() + "/" + name);
     const auto left_out = [&rows](const std::string& id) {
         return id.find(rows) == std::string::npos;
@@ -196,9 +197,12 @@ SuiteResult run_suite(const std::string& name, std::size_t jobs, const std::stri
         result.rows.push_back(task.row);
     }
     summarize(result, suite);
-    result.bounds = read_bounds(bounds_file(name));
+    result.bounds = bounds;
     std::erase_if(result.bounds, [&](const auto& bound) { return left_out(bound.first); });
     result.check = check(result.bounds, result.rows);
+    if (bounds.empty()) {
+        result.check.broken = {why_no_bounds(bounds_file(name))};
+    }
     result.note = suite.note;
     return result;
 }
