@@ -234,9 +234,15 @@ class Reader {
     void config(Text word, Text rest) {
         program_.configs.emplace_back();
         const auto parts = words(rest);
-        if (parts.size() != kTiles + 1 || line_.integer(parts[0], kMostCount) + 1 !=
-                                              static_cast<std::int64_t>(program_.configs.size())) {
-            line_.fail(word, "config NUMBER and eight shapes ROWSxBYTES; numbers ascend from 0");
+        if (parts.size() != kTiles + 1) {
+            line_.fail(word, fmt::format("config NUMBER and eight shapes ROWSxBYTES, got {} words",
+                                         parts.size()));
+        }
+        const auto number = static_cast<std::int64_t>(program_.configs.size()) - 1;
+        if (line_.integer(parts[0], kMostCount) != number) {
+            line_.fail(parts[0], fmt::format("config {}: configurations are numbered from 0, in "
+                                             "order; this one must be {}",
+                                             parts[0], number));
         }
         for (std::size_t i = 0; i < kTiles; ++i) {
             const auto shape = split(parts[i + 1], 'x');
@@ -381,7 +387,12 @@ class Reader {
             count(word, operands, 1, 1);
             result.immediate = line_.integer(operands[0], kMostCount);
             if (result.immediate >= static_cast<std::int64_t>(program_.configs.size())) {
-                line_.fail(operands[0], fmt::format("there is no config {}", result.immediate));
+                line_.fail(operands[0],
+                           program_.configs.empty()
+                               ? fmt::format("there is no config {}: none stands above this line",
+                                             result.immediate)
+                               : fmt::format("there is no config {}: above this line stand 0 to {}",
+                                             result.immediate, program_.configs.size() - 1));
             }
             return;
         }
@@ -412,7 +423,9 @@ class Reader {
 }  // namespace
 
 Program read_program(const std::string& text, const std::string& file) {
-    return Reader(text, file).read();
+    constexpr Text kByteOrderMark = "\xEF\xBB\xBF";  // some editors write it in front
+    const bool marked = text.starts_with(kByteOrderMark);
+    return Reader(marked ? text.substr(kByteOrderMark.size()) : text, file).read();
 }
 
 }  // namespace tilesim::arch::amx::program

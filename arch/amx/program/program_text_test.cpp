@@ -96,6 +96,13 @@ void expect_error(const std::string& text, const std::string& what) {
     }
 }
 
+TEST(ProgramText, MayBeginWithAByteOrderMark) {
+    EXPECT_EQ(print(read_program("\xEF\xBB\xBF"
+                                 "buffer aa 0x1000 64\nvmovups zmm0, [aa]\n",
+                                 "x")),
+              print(read_program("buffer aa 0x1000 64\nvmovups zmm0, [aa]\n", "x")));
+}
+
 TEST(ProgramText, SaysWhatIsWrongAndWhere) {
     expect_error("scalar\nfoo tmm0", "file.amx:2:1: unknown instruction 'foo'");
     expect_error("  tdpbsd tmm0, tmm1, tmm2",
@@ -107,7 +114,15 @@ TEST(ProgramText, SaysWhatIsWrongAndWhere) {
                  "file.amx:2:18: 'ab' is neither a buffer nor a loop around this line; did you "
                  "mean 'aa'?");
     expect_error("tileloadd tmm0, 64, 64", "file.amx:1:17: '64': an address in brackets");
-    expect_error("ldtilecfg 0", "file.amx:1:11: there is no config 0");
+    expect_error("ldtilecfg 0", "file.amx:1:11: there is no config 0: none stands above this line");
+    const std::string shapes = " 16x64 16x64 16x64 16x64 16x64 16x64 16x64 16x64\n";
+    expect_error("config 0" + shapes + "ldtilecfg 1",
+                 "file.amx:2:11: there is no config 1: above this line stand 0 to 0");
+    expect_error("config 0" + shapes + "config 0" + shapes,
+                 "file.amx:2:8: config 0: configurations are numbered from 0, in order; this one "
+                 "must be 1");
+    expect_error("config 0 16x64",
+                 "file.amx:1:1: config NUMBER and eight shapes ROWSxBYTES, got 2 words");
     expect_error("config 0 16x64", "file.amx:1:1: config NUMBER and eight shapes");
     expect_error("config 0 16x64 16 16x64 16x64 16x64 16x64 16x64 16x64",
                  "file.amx:1:16: '16' is no shape");
