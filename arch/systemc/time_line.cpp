@@ -62,6 +62,7 @@ TimeLine::TimeLine(const sc_core::sc_module_name& name)
     : sc_core::sc_module(in_elaboration(name)), unit_(1) {
     set_resolution_if_nobody_has();
     unit_ = femtoseconds_per_unit();
+    last_ = static_cast<std::uint64_t>(kLast.count() / unit_);
     queues_.add(queue_);
     queue_.watch(this);
     SC_HAS_PROCESS(TimeLine);
@@ -117,6 +118,14 @@ void TimeLine::refuse(const sc_core::sc_time& duration) const {
                                 duration.to_seconds(),
                                 static_cast<double>(kLongest.count()) / kFemtosecondsPerSecond)
                         .c_str());
+}
+
+void TimeLine::refuse_present() const {
+    SC_REPORT_ERROR(name(), fmt::format("SystemC is at {:.1f} s, and the models count no further "
+                                        "than {:.1f} s",
+                                        sc_core::sc_time_stamp().to_seconds(),
+                                        static_cast<double>(kLast.count()) / kFemtosecondsPerSecond)
+                                .c_str());
 }
 
 base::Femtoseconds TimeLine::enter() {

@@ -76,10 +76,13 @@ class TimeLine final : public sc_core::sc_module, private base::QueueWatcher {
     // Goes on where a supervisor has stopped it.
     void go_on() { arm(); }
 
-    // SystemC's present.
+    // SystemC's present; an error in its name where that is more than the models can count.
     base::Femtoseconds present() const {
-        return base::Femtoseconds{static_cast<std::int64_t>(sc_core::sc_time_stamp().value()) *
-                                  unit_};
+        const std::uint64_t now = sc_core::sc_time_stamp().value();
+        if (now > last_) {
+            refuse_present();
+        }
+        return base::Femtoseconds{static_cast<std::int64_t>(now) * unit_};
     }
     // Somebody acts now: everything due up to the present has been executed when this returns, and
     // the queue's present is SystemC's. To be called before anything is asked of a model.
@@ -108,7 +111,9 @@ class TimeLine final : public sc_core::sc_module, private base::QueueWatcher {
   private:
     class Execution;  // for as long as one lives, what is put on the queue wakes nobody
     static constexpr base::Femtoseconds kLongest{INT64_MAX / 4};
+    static constexpr base::Femtoseconds kLast = base::kNever - kLongest;
 
+    void refuse_present() const;
     void refuse(const sc_core::sc_time& duration) const;
     void on_earlier(base::Femtoseconds time) override;
     void start_of_simulation() override;
@@ -122,6 +127,7 @@ class TimeLine final : public sc_core::sc_module, private base::QueueWatcher {
     base::EventQueue queue_;
     base::JointQueue queues_;
     std::int64_t unit_;
+    std::uint64_t last_ = 0;  // kLast, in units
     base::Femtoseconds run_ahead_ = kRunAhead;
     base::Femtoseconds horizon_{0};
     base::Femtoseconds armed_ = base::kNever;

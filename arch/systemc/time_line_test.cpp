@@ -140,6 +140,17 @@ TEST(TimeLine, RefusesADurationThatIsLongerThanItCounts) {
                 StartsWith("line: a duration of 18446.7 s is longer"));
 }
 
+TEST(TimeLine, RefusesAPresentThatIsLaterThanItCounts) {
+    TimeLine line("line");
+    sc_core::sc_start(sc_core::sc_time(6917, sc_core::SC_SEC));
+    EXPECT_EQ(line.enter().count(), 6917 * 1'000'000'000'000'000);
+    sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_SEC));
+    EXPECT_EQ(error_of([&] { line.enter(); }),
+              "line: SystemC is at 6918.0 s, and the models count no further than 6917.5 s");
+    sc_core::sc_start(sc_core::sc_time(6000, sc_core::SC_SEC));  // more than 64 bits hold
+    EXPECT_THAT(error_of([&] { line.enter(); }), StartsWith("line: SystemC is at 12918.0 s"));
+}
+
 // A model answers at 70 ns, known at 30 ns: nothing after that may happen before SystemC has acted.
 struct Answering final : base::EventHandler {
     explicit Answering(TimeLine& l) : line(l) {}

@@ -1,5 +1,7 @@
 #include "arch/systemc/amx_socket/amx.hpp"
 
+#include <fmt/format.h>
+
 namespace tilesim::arch::systemc::amx_socket {
 
 Amx::Amx(const sc_core::sc_module_name& name, dram::Dram& dram, const amx::AmxConfig& config,
@@ -27,6 +29,12 @@ Amx::~Amx() {
 }
 
 void Amx::build(memory::port::MemoryPort& to, std::int64_t base) {
+    const auto cores = static_cast<std::int64_t>(programs_.size());
+    if (cores < 1 || cores > config_.cores) {
+        SC_REPORT_ERROR(name(), fmt::format("is given {} programs, one a core: must be 1..{}",
+                                            cores, config_.cores)
+                                    .c_str());
+    }
     window_ = std::make_unique<memory::port::MemoryWindow>(to, base, base::Femtoseconds{0});
     socket_ = std::make_unique<amx::socket::Socket>(
         config_, programs_, std::vector<amx::core::InstructionObserver*>{}, *window_, queue_);

@@ -46,6 +46,22 @@ TEST(Amx, TakesAsManyCyclesInAModuleAsWithoutSystemC) {
     EXPECT_EQ(amx.cycles().count(), cycles_alone());
 }
 
+TEST(Amx, HasAProgramForEachOfItsCoresAtMostAndOneAtLeast) {
+    TimeLine line("line");
+    dram::Dram dram("ddr", line, {});
+    amx::AmxConfig config;
+    config.cores = 2;
+    const auto error_with = [&](const char* name, std::size_t count) {
+        return error_of([&] {
+            const std::vector<amx::program::Program> all(count, programs().front());
+            const Amx amx(name, dram, config, all);
+        });
+    };
+    EXPECT_EQ(error_with("none", 0), "none: is given 0 programs, one a core: must be 1..2");
+    EXPECT_EQ(error_with("two", 2), "no error");
+    EXPECT_EQ(error_with("three", 3), "three: is given 3 programs, one a core: must be 1..2");
+}
+
 TEST(Amx, MayBeStartedLater) {
     TimeLine line("line");
     dram::Dram dram("ddr", line, {});

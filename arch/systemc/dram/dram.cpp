@@ -12,6 +12,22 @@ namespace {
 
 // More than any client asks for: who shares the memory shortens it.
 constexpr base::Femtoseconds kLongestLookahead{1'000'000'000};
+constexpr base::Femtoseconds kLongestLatency{1'000'000'000'000};
+
+void check(const sc_core::sc_module& module, const DramOptions& options) {
+    if (options.request_latency < base::Femtoseconds{1} ||
+        options.request_latency > kLongestLatency) {
+        SC_REPORT_ERROR(module.name(),
+                        fmt::format("a request_latency of {} fs: must be 1..{}",
+                                    options.request_latency.count(), kLongestLatency.count())
+                            .c_str());
+    }
+    if (options.outstanding < 1) {
+        SC_REPORT_ERROR(module.name(), fmt::format("{} outstanding requests: must be at least 1",
+                                                   options.outstanding)
+                                           .c_str());
+    }
+}
 
 std::int64_t address_of(const tlm::tlm_generic_payload& payload) {
     return static_cast<std::int64_t>(payload.get_address());
@@ -30,6 +46,7 @@ Dram::Dram(const sc_core::sc_module_name& name, TimeLine& time_line,
       time_line_(time_line),
       options_(options),
       memory_(config, kLongestLookahead, time_line.queue(), root_) {
+    check(*this, options_);
     socket.register_b_transport(this, &Dram::b_transport);
     socket.register_nb_transport_fw(this, &Dram::nb_transport_fw);
     socket.register_transport_dbg(this, &Dram::transport_dbg);

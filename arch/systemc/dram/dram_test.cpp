@@ -353,5 +353,18 @@ TEST(Dram, IsNotMadeASecondTime) {
                 StartsWith("late: is made after SystemC has elaborated"));
 }
 
+TEST(Dram, RefusesOptionsThatAreNoneInItsName) {
+    TimeLine line("line");
+    const auto error_with = [&line](const DramOptions& options) {
+        return error_of([&] { const Dram made("made", line, config(), options); });
+    };
+    EXPECT_EQ(error_with({.request_latency = base::Femtoseconds{0}}),
+              "made: a request_latency of 0 fs: must be 1..1000000000000");
+    EXPECT_EQ(error_with({.request_latency = base::Femtoseconds{1'000'000'000'001}}),
+              "made: a request_latency of 1000000000001 fs: must be 1..1000000000000");
+    EXPECT_EQ(error_with({.outstanding = 0}), "made: 0 outstanding requests: must be at least 1");
+    EXPECT_EQ(error_with({.request_latency = base::Femtoseconds{1}, .outstanding = 1}), "no error");
+}
+
 }  // namespace
 }  // namespace tilesim::arch::systemc::dram

@@ -112,26 +112,26 @@ void PimMemory::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&
     }
     const std::uint64_t address = payload.get_address();
     const bool words = address % kWord == 0 && payload.get_data_length() % kWord == 0;
-    const char* refusal = words ? nullptr : "registers are words of 4 B";
-    for (unsigned at = 0; refusal == nullptr && at < payload.get_data_length(); at += kWord) {
+    std::string refusal = words ? "" : "registers are words of 4 B";
+    for (unsigned at = 0; refusal.empty() && at < payload.get_data_length(); at += kWord) {
         std::uint32_t word = busy() ? 1 : 0;
         if (payload.is_write()) {
             std::memcpy(&word, payload.get_data_ptr() + at, kWord);
             refusal = write(address + at, word);
         } else {
-            refusal = address + at == kState ? nullptr : kNoRegister;
+            refusal = address + at == kState ? "" : kNoRegister;
             std::memcpy(payload.get_data_ptr() + at, &word, kWord);
         }
     }
-    payload.set_response_status(refusal == nullptr ? tlm::TLM_OK_RESPONSE
-                                                   : tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    if (refusal != nullptr) {
+    payload.set_response_status(refusal.empty() ? tlm::TLM_OK_RESPONSE
+                                                : tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    if (!refusal.empty()) {
         SC_REPORT_WARNING(name(),
                           fmt::format("{}: {} is refused", refusal, text_of(payload)).c_str());
     }
 }
 
-const char* PimMemory::write(std::uint64_t address, std::uint32_t value) {
+std::string PimMemory::write(std::uint64_t address, std::uint32_t value) {
     if (address >= kProgram) {
         const std::uint64_t word = (address - kProgram) / sizeof value;
         const std::uint64_t command = word / kWordsPerCommand;
@@ -139,17 +139,18 @@ const char* PimMemory::write(std::uint64_t address, std::uint32_t value) {
             written_.resize(command + 1);
         }
         written_[command][word % kWordsPerCommand] = value;
-        return nullptr;
+        return "";
     }
     return address == kStart ? start(value) : kNoRegister;
 }
 
-const char* PimMemory::start(std::uint32_t count) {
+std::string PimMemory::start(std::uint32_t count) {
     if (busy()) {
         return "a program runs in its banks";
     }
     if (count == 0 || count > written_.size()) {
-        return "so many commands have not been written";
+        return fmt::format("{} commands cannot be started: {} have been written", count,
+                           written_.size());
     }
     pim::PimProgram program;
     program.words_per_row = memory().config().row.count() * kBitsPerByte / pim_.register_bits;
@@ -160,15 +161,21 @@ const char* PimMemory::start(std::uint32_t count) {
         command.count = written_[i][1];
         command.word = static_cast<std::int64_t>(std::uint64_t{written_[i][3]} << 32 |
                                                  std::uint64_t{written_[i][2]});
-        const bool known = written_[i][0] <= static_cast<std::uint32_t>(pim::PimOp::Yield);
-        if (!known || command.count == 0 || command.word < 0 ||
-            command.word > words - command.count) {
-            return "one of the commands is none";
+        constexpr auto kLastOp = static_cast<std::uint32_t>(pim::PimOp::Yield);
+        if (written_[i][0] > kLastOp) {
+            return fmt::format("command {}: operation {} is none of 0..{}", i, written_[i][0],
+                               kLastOp);
+        }
+        if (command.count == 0 || command.word < 0 || command.word > words - command.count) {
+            return fmt::format(
+                "command {}: count {} at word {}: must be at least one, within the "
+                "{} words of a bank",
+                i, command.count, command.word, words);
         }
         program.commands.push_back(command);
     }
     run(std::move(program));
-    return nullptr;
+    return "";
 }
 
 }  // namespace tilesim::arch::systemc::pim_memory

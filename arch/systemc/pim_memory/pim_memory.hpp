@@ -64,9 +64,9 @@ class PimMemory final : public dram::Dram, private TimeLine::Observer {
     void on_stamp(base::Femtoseconds now) override;
     void update_interrupt();
     void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-    // Why they are refused; nullptr where they are not.
-    const char* write(std::uint64_t address, std::uint32_t value);
-    const char* start(std::uint32_t count);
+    // Why they are refused; empty where they are not.
+    std::string write(std::uint64_t address, std::uint32_t value);
+    std::string start(std::uint32_t count);
 
     TimeLine& time_line_;
     pim::PimConfig pim_;

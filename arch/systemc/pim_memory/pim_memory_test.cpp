@@ -174,5 +174,34 @@ TEST(PimMemory, RefusesCommandsThatAreNoneInItsName) {
     EXPECT_THAT(Warnings::texts(), testing::Each(StartsWith("lpddr: ")));
 }
 
+TEST(PimMemory, SaysWhichCommandIsNoneAndWhy) {
+    const Warnings warnings;
+    TimeLine line("line");
+    PimMemory memory("lpddr", line, {}, {});
+    BlockingInitiator host("host", [](BlockingInitiator& self) {
+        const auto start = [&self](std::uint32_t op, std::uint32_t count, std::uint32_t high) {
+            const std::uint32_t words[] = {0, 1, 0, 0, op, count, 0, high};  // a good one first
+            for (std::size_t i = 0; i < std::size(words); ++i) {
+                self.write(PimMemory::kProgram + i * 4, words[i]);
+            }
+            EXPECT_EQ(self.write(PimMemory::kStart, 2), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        };
+        start(99, 1, 0);
+        start(6, 0, 0);
+        start(6, 1, 1U << 30);
+        EXPECT_EQ(self.write(PimMemory::kStart, 3), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    });
+    const CheckedBinding binding(host.socket, memory.commands);
+    sc_core::sc_start();
+    ASSERT_EQ(Warnings::texts().size(), 4U);
+    EXPECT_THAT(Warnings::texts()[0],
+                StartsWith("lpddr: command 1: operation 99 is none of 0..16"));
+    EXPECT_THAT(Warnings::texts()[1], StartsWith("lpddr: command 1: count 0 at word 0: must be"));
+    EXPECT_THAT(Warnings::texts()[2],
+                StartsWith("lpddr: command 1: count 1 at word 4611686018427387904: must be"));
+    EXPECT_THAT(Warnings::texts()[3],
+                StartsWith("lpddr: 3 commands cannot be started: 2 have been written"));
+}
+
 }  // namespace
 }  // namespace tilesim::arch::systemc::pim_memory

@@ -30,6 +30,13 @@ struct MemoryInitiator::Payload {
 MemoryInitiator::MemoryInitiator(const sc_core::sc_module_name& name, TimeLine& time_line,
                                  const InitiatorOptions& options)
     : sc_core::sc_module(in_elaboration(name)), time_line_(time_line), options_(options) {
+    if (options_.largest < base::Bytes{1} || options_.clock < base::Hertz{1}) {
+        SC_REPORT_ERROR(this->name(),
+                        fmt::format("a largest transaction of {} B at a clock of {} Hz: must "
+                                    "be at least 1 of each",
+                                    options_.largest.count(), options_.clock.count())
+                            .c_str());
+    }
     socket.register_nb_transport_bw(this, &MemoryInitiator::nb_transport_bw);
     SC_HAS_PROCESS(MemoryInitiator);
     SC_METHOD(send);

@@ -135,5 +135,16 @@ TEST(MemoryInitiator, UnboundIsAnErrorThatNamesIt) {
     EXPECT_THAT(error_of([] { sc_core::sc_start(); }), testing::HasSubstr("initiator.socket"));
 }
 
+// Pieces of nothing were an end of the program or none.
+TEST(MemoryInitiator, RefusesPiecesAndClocksThatAreNone) {
+    TimeLine line("line");
+    for (const InitiatorOptions& options :
+         {InitiatorOptions{.largest = base::Bytes{0}}, InitiatorOptions{.largest = base::Bytes{-1}},
+          InitiatorOptions{.clock = base::Hertz{0}}}) {
+        EXPECT_THAT(error_of([&] { const MemoryInitiator made("made", line, options); }),
+                    testing::StartsWith("made: a largest transaction of "));
+    }
+}
+
 }  // namespace
 }  // namespace tilesim::arch::systemc::port
