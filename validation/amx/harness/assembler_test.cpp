@@ -10,6 +10,8 @@
 
 #include "arch/amx/program/program_text.hpp"
 #include "arch/base/config.hpp"
+#include "arch/base/shell_testing.hpp"
+#include "arch/base/temporary_folder_testing.hpp"
 #include "sim/scenario.hpp"
 #include "sim/session/session.hpp"
 #include "validation/amx/harness/counted_expands.hpp"
@@ -302,6 +304,34 @@ TEST(Measure, TilesAreUsableOrThereIsAReason) {
         "test");
     const ProgramMemory memory({program});
     EXPECT_EQ(measure({Assembler(program, memory.placement(0)).code()}, {0}, 3).size(), 3U);
+}
+
+// The program as a user calls it: what is wrong is said before anything is measured.
+TEST(Measure, RefusesFilesThatAreNoKernelsBeforeItMeasures) {
+    const arch::base::TemporaryFolder folder;
+    const std::string path = folder.path();
+    std::ofstream(path + "/good.amx") << "buffer a 0x100000 64\nvmovups zmm0, [a]\n";
+    std::ofstream(path + "/bad.amx") << "buffer a 0x100000 64\nvmovups zmm0, [b]\n";
+    std::ofstream(path + "/empty.amx") << "buffer a 0x100000 64\n";
+    const auto call = [&path](const std::string& arguments) {
+        return arch::base::shell("cd " + path + " && " + TILESIM_BINARY_DIR +
+                                 "/tilesim_amx_measure " + arguments + " 2>&1");
+    };
+    const auto wrong = call("good.amx bad.amx empty.amx nowhere.amx");
+    EXPECT_EQ(wrong.code, 2);
+    EXPECT_EQ(wrong.text,
+              "bad.amx:2:16: 'b' is neither a buffer nor a loop around this line\n"
+              "empty.amx: holds no instruction\n"
+              "nowhere.amx: there is no such file\n");
+    const auto nothing = call("");
+    EXPECT_EQ(nothing.code, 2);
+    EXPECT_THAT(nothing.text,
+                testing::StartsWith("no kernel is named: tilesim_amx_measure [--cpu"));
+    const auto help = call("--help");
+    EXPECT_EQ(help.code, 0);
+    EXPECT_THAT(help.text, testing::StartsWith("Usage: tilesim_amx_measure [--cpu"));
+    // Nothing measured is not success, on a machine without AVX-512 neither.
+    EXPECT_EQ(call("--cpu 8191 good.amx").code, 77);
 }
 
 }  // namespace

@@ -3,12 +3,14 @@
 //     tilesim_amx_measure [--cpu N[,N...]] [--repetitions N] [--small-pages] FILE.amx...
 //
 // Thread i of a kernel runs on the i-th processor of the list, those beyond it on the following
-// ones; its time is the slowest thread's.
-// A file whose outermost loop count is COUNT is run at two counts and gives cycles an iteration;
-// any other (what `tilesim lower` prints) gives cycles a run. Caches start as the file says. Where
-// there is no AVX-512 it says so and exits 77; kernels with tiles are left out where there is no
-// AMX.
+// ones; its time is the slowest thread's. Texts that are no kernels are refused before any runs;
+// one that this machine cannot run is left out with the reason, and where that is all of them it
+// exits 77. A file whose outermost loop count is COUNT is run at two counts and gives cycles an
+// iteration; any other (what `tilesim lower` prints) gives cycles a run. Caches start as the file
+// says. Where there is no AVX-512 it says so and exits 77; kernels with tiles are left out where
+// there is no AMX.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -27,6 +29,8 @@ using validation::amx::harness::Sample;
 
 constexpr int kSkip = 77;
 constexpr int kBadInput = 2;
+constexpr const char* kUsage =
+    "tilesim_amx_measure [--cpu N[,N...]] [--repetitions N] [--small-pages] FILE.amx...";
 // Of all repetitions together: enough for the clock in each, few enough for long kernels.
 constexpr std::int64_t kInstructions = 45'000'000;
 constexpr std::int64_t kMostIterations = 60'000;
@@ -175,22 +179,56 @@ void print_row(const std::string& file, const Result& result, int repetitions) {
     fmt::print(",{},{}\n", repetitions, validation::amx::harness::host_name());
 }
 
+// What is wrong with any of them is said before hours are spent on the others.
+void check_files(const std::vector<std::string>& files) {
+    std::vector<std::string> problems;
+    for (const std::string& file : files) {
+        try {
+            const std::string text = arch::base::config::read_file(file);
+            const auto programs = workloads::amx::tiles::read_kernel(text, file, 1);
+            const bool empty = std::all_of(
+                programs.begin(), programs.end(),
+                [](const auto& program) { return program.dynamic_instructions() == 0; });
+            if (empty) {
+                problems.push_back(file + ": holds no instruction");
+            }
+        } catch (const arch::base::config::ConfigError& error) {
+            problems.emplace_back(error.what());
+        } catch (const arch::base::config::IoError& error) {
+            problems.emplace_back(error.what());
+        }
+    }
+    if (!problems.empty()) {
+        throw arch::base::config::ConfigError(fmt::format("{}", fmt::join(problems, "\n")));
+    }
+}
+
 int command(const std::vector<std::string>& arguments) {
     std::vector<std::string> files = arguments;
+    if (arguments == std::vector<std::string>{"--help"}) {
+        fmt::print("Usage: {}\n", kUsage);
+        return 0;
+    }
     const Settings settings = read_settings(files);
+    if (files.empty()) {
+        throw arch::base::config::ConfigError(fmt::format("no kernel is named: {}", kUsage));
+    }
+    check_files(files);
     if (const std::string reason = validation::amx::harness::why_no_avx512(); !reason.empty()) {
         fmt::print(stderr, "SKIP: {}\n", reason);
         return kSkip;
     }
     print_header();
+    bool any = false;
     for (const std::string& file : files) {
         try {
             print_row(file, measured(file, settings), settings.repetitions);
+            any = true;
         } catch (const arch::base::config::ConfigError& error) {
             fmt::print(stderr, "{}: left out: {}\n", file, error.what());
         }
     }
-    return 0;
+    return any ? 0 : kSkip;
 }
 
 }  // namespace
