@@ -1,5 +1,6 @@
 #include "arch/systemc/array/npu.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -278,6 +279,25 @@ TEST(Npu, RefusesAProgramThatNobodyHasPrepared) {
     EXPECT_THAT(
         error_of([&] { Npu("npu", dram, config, shipped_fabric("xdna"), raw); }),
         AllOf(StartsWith("npu: its program is not ready to run: "), HasSubstr("has no path")));
+}
+
+// It would be timed as if it lay at the memory's beginning.
+TEST(Npu, RefusesAProgramBeyondItsMemory) {
+    TimeLine line("line");
+    const npu::NpuConfig config = npu::shipped_config("xdna2");
+    dram::Dram dram("ddr", line, {});
+    const std::int64_t capacity = dram.memory().config().capacity().count();
+    const auto error_at = [&](const char* name, std::int64_t address) {
+        npu::program::Program program = gemm_program(config);
+        program.external_buffers = {{"operands", address, 4096}};
+        return error_of([&] { Npu(name, dram, config, shipped_fabric("xdna2"), program); });
+    };
+    EXPECT_EQ(error_at("last", capacity - 4096), "no error");
+    EXPECT_EQ(error_at("beyond", capacity - 4095),
+              fmt::format("beyond: its program's DRAM buffer 'operands', 4096 B at {:#x}, lies "
+                          "outside the memory's {} B",
+                          capacity - 4095, capacity));
+    EXPECT_THAT(error_at("before", -1), StartsWith("before: its program's DRAM buffer 'operands'"));
 }
 
 // A driver that writes registers only, on an array with the program of the others loaded.
