@@ -44,6 +44,24 @@ TEST(TuneSpace, PlacementsDifferAndTheirBoundsHold) {
     EXPECT_NE(std::find(names.begin(), names.end(), "column-major"), names.end());
 }
 
+TEST(TuneSpace, ACastOfItsOwnIsSearchedWhereItIsNamedOnly) {
+    const std::string gemm =
+        "device: xdna2\nworkload: {gemm: {M: 64, K: 64, N: 64, a: bf16, b: bf16, c: bf16}}\n";
+    const auto fused = [](const TuneCandidate& each) {
+        return each.described().contains("fused_cast");
+    };
+    const auto all = tune_space(parse_scenario(gemm, "test", {}));
+    EXPECT_TRUE(std::none_of(all.begin(), all.end(), fused));
+    const Scenario named = parse_scenario(
+        gemm + "mapping: {fused_cast: {output_stationary: {m_ct: 16, k_ct: 32, n_ct: 32}}}\n",
+        "test", {});
+    auto space = tune_space(named);
+    const auto more = variants(named, space.front());
+    EXPECT_FALSE(more.empty());
+    space.insert(space.end(), more.begin(), more.end());
+    EXPECT_TRUE(std::all_of(space.begin(), space.end(), fused));
+}
+
 // A table of mappings whose lines are alike says nothing.
 TEST(TuneSpace, MappingsOfAnArrayAreToldApartByTheirNames) {
     for (const char* workload :

@@ -57,26 +57,42 @@ class FusedCast final : public ProductDataflow<FusedCastMapping> {
         return product_job(a_case, std::move(product), result);
     }
 
-    // The product's tiles; the cast as the case has it.
+    // The product's tiles; the cast as the case has it. Only where the case names it: its sums are
+    // others', and for time alone nobody would set an array up twice.
     std::vector<Candidate> candidates(const Case& a_case) const override {
-        const auto& gemm = a_case.problem.get<GemmProblem>();
-        const auto& config = a_case.device.get<NpuConfig>();
-        if (gemm.c != DataType::Bf16) {
+        if (a_case.mapping.empty() || &a_case.mapping.dataflow() != this) {
             return {};
         }
+        const GemmProblem product = product_of(a_case.problem.get<GemmProblem>());
+        return named(a_case, output_stationary::candidates_of(context_of(a_case, product)));
+    }
+
+    std::vector<Candidate> variants(const Case& a_case, const Mapping& mapping) const override {
+        const GemmProblem product = product_of(a_case.problem.get<GemmProblem>());
+        return named(a_case, output_stationary::variants_of(context_of(a_case, product),
+                                                            given(mapping).keys.product));
+    }
+
+  private:
+    static output_stationary::SearchContext context_of(const Case& a_case,
+                                                       const GemmProblem& product) {
+        return {product, a_case.device.get<NpuConfig>(), path_of(a_case.device)};
+    }
+
+    std::vector<Candidate> named(const Case& a_case,
+                                 const std::vector<output_stationary::TileCandidate>& tiles) const {
+        const auto& gemm = a_case.problem.get<GemmProblem>();
+        const auto& config = a_case.device.get<NpuConfig>();
         const MemoryPath path = path_of(a_case.device);
         FusedCastMapping map = given(a_case).keys;
         std::vector<Candidate> list;
-        for (const output_stationary::TileCandidate& tile :
-             output_stationary::candidates_of({product_of(gemm), config, path})) {
+        for (const output_stationary::TileCandidate& tile : tiles) {
             map.product = tile.mapping;
-            const auto cast = cast_of(gemm, map, config);
+            const auto cast = elementwise::as_called(cast_of(gemm, map, config), map.cast);
             list.push_back(
-                {fmt::format("{} x {} x {}, k_mt {}", map.product.m_ct, map.product.k_ct,
-                             map.product.n_ct, map.product.k_mt),
-                 mapping_of(a_case, map), bounds_of(gemm, map, config, path),
-                 tile.expected_ns + elementwise::expected_ns(elementwise::as_called(cast, map.cast),
-                                                             map.cast, config, path)});
+                {output_stationary::name_of_tile(map.product), mapping_of(a_case, map),
+                 bounds_of(gemm, map, config, path),
+                 tile.expected_ns + elementwise::expected_ns(cast, map.cast, config, path)});
         }
         return list;
     }

@@ -10,7 +10,6 @@
 #include "workloads/default_mapping.hpp"
 #include "workloads/npu/deciding_limits.hpp"
 #include "workloads/npu/gemm_data.hpp"
-#include "workloads/npu/mapping_name.hpp"
 #include "workloads/npu/npu_machine.hpp"
 #include "workloads/npu/output_stationary/bounds.hpp"
 #include "workloads/npu/output_stationary/gemm_view.hpp"
@@ -26,20 +25,6 @@ namespace tilesim::workloads::npu::output_stationary {
 using arch::npu::NpuConfig;
 
 namespace {
-
-std::string name_of_tile(const OutputStationaryMapping& map) {
-    MappingName name(fmt::format("{} x {} x {}, k_mt {}", map.m_ct, map.k_ct, map.n_ct, map.k_mt));
-    const OutputStationaryMapping usual;
-    name.add_if(map.c_buffers == 2, "C double");
-    name.other("columns", map.columns, usual.columns);
-    name.other("rows", map.rows, usual.rows);
-    name.other("A buffers", map.a_buffers, usual.a_buffers);
-    name.other("B buffers", map.b_buffers, usual.b_buffers);
-    name.other("in flight", map.in_flight, usual.in_flight);
-    name.other("shim channels", map.shim_channels, usual.shim_channels);
-    name.add_if(map.reach != usual.reach, "a row of blocks a descriptor");
-    return name.take();
-}
 
 class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
   public:

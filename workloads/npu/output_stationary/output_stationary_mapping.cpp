@@ -1,5 +1,9 @@
 #include "workloads/npu/output_stationary/output_stationary_mapping.hpp"
 
+#include <fmt/format.h>
+
+#include "workloads/npu/mapping_name.hpp"
+
 namespace tilesim::workloads::npu::output_stationary {
 
 void read_keys(arch::base::config::Node& node, OutputStationaryMapping& map) {
@@ -52,6 +56,20 @@ void read_keys(arch::base::config::Node& node, OutputStationaryMapping& map) {
     node.optional("c_blocks", map.c_blocks, {0, 16},
                   "C tiles of a core in its memory tile; 0: c_buffers");
     node.done();
+}
+
+std::string name_of_tile(const OutputStationaryMapping& map) {
+    MappingName name(fmt::format("{} x {} x {}, k_mt {}", map.m_ct, map.k_ct, map.n_ct, map.k_mt));
+    const OutputStationaryMapping usual;
+    name.add_if(map.c_buffers == 2, "C double");
+    name.other("columns", map.columns, usual.columns);
+    name.other("rows", map.rows, usual.rows);
+    name.other("A buffers", map.a_buffers, usual.a_buffers);
+    name.other("B buffers", map.b_buffers, usual.b_buffers);
+    name.other("in flight", map.in_flight, usual.in_flight);
+    name.other("shim channels", map.shim_channels, usual.shim_channels);
+    name.add_if(map.reach != usual.reach, "a row of blocks a descriptor");
+    return name.take();
 }
 
 }  // namespace tilesim::workloads::npu::output_stationary

@@ -52,4 +52,7 @@ struct OutputStationaryMapping {
 // The keys below `mapping.output_stationary`; those that are left out keep their values.
 void read_keys(arch::base::config::Node& node, OutputStationaryMapping& mapping);
 
+// As a row of a table calls it: the tile, and what is not as usual.
+std::string name_of_tile(const OutputStationaryMapping& mapping);
+
 }  // namespace tilesim::workloads::npu::output_stationary
