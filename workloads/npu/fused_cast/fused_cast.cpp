@@ -7,8 +7,6 @@
 #include <utility>
 #include <variant>
 
-#include "arch/npu/check/ready_program.hpp"
-#include "arch/npu/control/configuration_writes.hpp"
 #include "workloads/npu/elementwise/bounds.hpp"
 #include "workloads/npu/elementwise/elementwise.hpp"
 #include "workloads/npu/elementwise/mapping_problems.hpp"
@@ -17,6 +15,7 @@
 #include "workloads/npu/output_stationary/mapping_problems.hpp"
 #include "workloads/npu/output_stationary/output_stationary.hpp"
 #include "workloads/npu/run_time_sequence.hpp"
+#include "workloads/npu/written_configuration.hpp"
 
 namespace tilesim::workloads::npu::fused_cast {
 
@@ -44,15 +43,6 @@ void share_arguments(program::Program& product, program::Program& cast) {
             write->descriptor.buffer += kSums;
         }
     }
-}
-
-// Puts the writes that set the array up in front of the sequence; returns how many.
-std::int64_t set_up(program::Program& program, const NpuConfig& config) {
-    const std::int64_t writes =
-        control::configuration_writes(check::prepare(program, config).program(), config);
-    program.sets_itself_up = true;
-    program.sequence.insert(program.sequence.begin(), program::WriteRegisters{writes});
-    return writes;
 }
 
 }  // namespace
@@ -144,8 +134,8 @@ LoweredFusedCast lower(const GemmProblem& problem, const FusedCastMapping& map,
     lowered.matrices.c = product.program.external_buffers[kResult].address;
     lowered.program = std::move(product.program);
     if (map.set_up == FusedCastMapping::SetUp::Written) {
-        lowered.product_writes = set_up(lowered.program, config);
-        lowered.cast_writes = set_up(cast, config);
+        lowered.product_writes = write_configuration(lowered.program, config);
+        lowered.cast_writes = write_configuration(cast, config);
     }
     lowered.program.then.push_back(std::move(cast));
     return lowered;

@@ -68,10 +68,13 @@ enum class RepeatCount { Detect, AfterFirst, Runs };
 
 struct Source;
 
+enum class SetUp { Loaded, Written };  // configurations: by the firmware, or by the sequence
+
 struct ReadOptions {
     std::string device;    // symbol of the aie.device to run, where the file holds several
     std::string sequence;  // symbol of the run-time sequence, likewise
     RepeatCount repeat_count = RepeatCount::Detect;
+    SetUp set_up = SetUp::Loaded;
     std::map<std::string, FifoOverride> fifos{};             // by symbol
     std::map<std::string, program::TileCoordinate> tiles{};  // of logical tiles, by name
     KernelCosts costs;

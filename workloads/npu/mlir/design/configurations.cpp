@@ -26,6 +26,7 @@ namespace {
 // Operations between two configurations, and the device they run on.
 struct Part {
     const Operation* device = nullptr;
+    bool loaded = false;  // by the sequence; otherwise it is there
     std::vector<const Operation*> operations;
 };
 
@@ -61,6 +62,7 @@ class Configurations {
             }
             lowering.program.name = plain_name(symbol_of(*part.device));
             lowering.program.file = source_.file;
+            lowering.program.sets_itself_up = part.loaded && main_.options.set_up == SetUp::Written;
             programs.push_back(std::move(lowering.program));
         }
         assemble(std::move(programs));
@@ -77,7 +79,7 @@ class Configurations {
             program.external_buffers = main_.program.external_buffers;
             program.ends_with_sequence = true;
         }
-        if (programs.size() > 1) {
+        if (programs.size() > 1 && main_.options.set_up == SetUp::Loaded) {
             main_.note(
                 "between two configurations the array is set up anew, which takes "
                 "command_processor.reconfiguration; what its memories hold does not matter "
@@ -131,7 +133,7 @@ class Configurations {
     // A second load of what is there does nothing.
     void load(const Operation& device) {
         if (parts_.empty() || parts_.back().device != &device) {
-            parts_.push_back({&device, {}});
+            parts_.push_back({&device, true, {}});
         }
     }
 
@@ -144,7 +146,7 @@ class Configurations {
             if (operation.name == "aie.end" || operation.name == "return") {
                 return;
             }
-            parts_.push_back({&main_.device, {}});
+            parts_.push_back({&main_.device, false, {}});
         }
         parts_.back().operations.push_back(&operation);
     }

@@ -1,12 +1,14 @@
 #include "workloads/npu/mlir/design/design_kind.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 #include <utility>
 
 #include "workloads/npu/mlir/design/design_file.hpp"
 #include "workloads/npu/program_file/program_file.hpp"
+#include "workloads/npu/written_configuration.hpp"
 
 namespace tilesim::workloads::npu::mlir::design {
 
@@ -21,6 +23,21 @@ struct UnboundDesign {
     DesignFile design;
     std::vector<std::string> notes;
 };
+
+// Puts the writes in front of the sequences that set the array up themselves; how many in each.
+std::vector<std::int64_t> write_configurations(program::Program& first, const NpuConfig& config) {
+    std::vector<program::Program*> programs{&first};
+    for (program::Program& next : first.then) {
+        programs.push_back(&next);
+    }
+    std::vector<std::int64_t> writes;
+    for (program::Program* const each : programs) {
+        if (each->sets_itself_up) {
+            writes.push_back(write_configuration(*each, config));
+        }
+    }
+    return writes;
+}
 
 class DesignKind final : public ProblemKind {
   public:
@@ -50,6 +67,18 @@ class DesignKind final : public ProblemKind {
         }
         auto [lowered, notes, trace_slots] =
             lower(unbound.design.source, unbound.design.options, *config);
+        if (unbound.design.options.set_up == SetUp::Written) {
+            const auto writes = write_configurations(lowered, *config);
+            if (writes.empty()) {
+                root.error("design",
+                           "set_up: written is for sequences that load configurations "
+                           "(aiex.configure, npu.load_pdi); this one loads none");
+            }
+            notes.push_back(fmt::format(
+                "configurations are register writes of the sequence: {}; what the words of a "
+                "core's program take, and the resets before them, is not known and not counted",
+                fmt::join(writes, ", ")));
+        }
         ProgramWorkload workload;
         workload.program = std::move(lowered);
         workload.trace_slots = std::move(trace_slots);
