@@ -10,6 +10,7 @@ Amx::Amx(const sc_core::sc_module_name& name, dram::Dram& dram, const amx::AmxCo
       time_line_(dram.time_line()),
       config_(config),
       programs_(programs) {
+    dram.require_inside(*this, "the base of its addresses", base, 1);
     build(dram.share(amx::socket::Uncore::memory_lookahead(config)), base);
 }
 

@@ -62,6 +62,18 @@ TEST(Amx, HasAProgramForEachOfItsCoresAtMostAndOneAtLeast) {
     EXPECT_EQ(error_with("three", 3), "three: is given 3 programs, one a core: must be 1..2");
 }
 
+TEST(Amx, HasItsAddressesInItsMemory) {
+    TimeLine line("line");
+    dram::Dram dram("ddr", line, {});
+    const std::int64_t capacity = dram.memory().config().capacity().count();
+    const auto error_at = [&](const char* name, std::int64_t base) {
+        return error_of([&] { const Amx amx(name, dram, amx::AmxConfig{}, programs(), base); });
+    };
+    EXPECT_EQ(error_at("upper", capacity / 2), "no error");
+    EXPECT_THAT(error_at("beyond", capacity),
+                testing::StartsWith("beyond: the base of its addresses, 1 B at "));
+}
+
 TEST(Amx, MayBeStartedLater) {
     TimeLine line("line");
     dram::Dram dram("ddr", line, {});

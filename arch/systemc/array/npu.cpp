@@ -20,21 +20,6 @@ npu::program::ExternalBuffer whole_dram() {
     return {"dram", 0, std::int64_t{1} << kAddressBits};
 }
 
-// A memory's addresses begin anew at its end: what lies beyond it would be timed elsewhere.
-void check_inside(const sc_core::sc_module& module, const npu::program::Program& program,
-                  base::Bytes capacity) {
-    for (const npu::program::ExternalBuffer& buffer : program.external_buffers) {
-        if (buffer.address < 0 || buffer.bytes > capacity.count() ||
-            buffer.address > capacity.count() - buffer.bytes) {
-            SC_REPORT_ERROR(module.name(),
-                            fmt::format("its program's DRAM buffer '{}', {} B at {:#x}, lies "
-                                        "outside the memory's {} B",
-                                        buffer.name, buffer.bytes, buffer.address, capacity.count())
-                                .c_str());
-        }
-    }
-}
-
 using npu::program::SequenceOp;
 
 // Writes to every parameter that a loop's count is; two, as nobody knows the value.
@@ -81,7 +66,10 @@ Npu::Npu(const sc_core::sc_module_name& name, dram::Dram& dram, const npu::NpuCo
       fabric_(fabric),
       program_(program),
       options_(options) {
-    check_inside(*this, program_, dram.memory().config().capacity());
+    for (const npu::program::ExternalBuffer& buffer : program_.external_buffers) {
+        dram.require_inside(*this, fmt::format("its program's DRAM buffer '{}'", buffer.name),
+                            buffer.address, buffer.bytes);
+    }
     build(dram.share(fabric.request_latency), options.bytes ? &dram.bytes() : nullptr);
 }
 

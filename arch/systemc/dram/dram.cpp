@@ -40,6 +40,17 @@ std::span<std::byte> bytes_of(tlm::tlm_generic_payload& payload) {
 
 }  // namespace
 
+void Dram::require_inside(const sc_core::sc_module& client, std::string_view what,
+                          std::int64_t address, std::int64_t bytes) const {
+    const std::int64_t capacity = memory_.config().capacity().count();
+    if (address < 0 || bytes > capacity || address > capacity - bytes) {
+        SC_REPORT_ERROR(client.name(),
+                        fmt::format("{}, {} B at {:#x}, lies outside the memory's {} B", what,
+                                    bytes, address, capacity)
+                            .c_str());
+    }
+}
+
 Dram::Dram(const sc_core::sc_module_name& name, TimeLine& time_line,
            const memory::device::MemoryConfig& config, const DramOptions& options)
     : sc_core::sc_module(in_elaboration(name)),

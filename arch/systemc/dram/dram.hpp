@@ -51,6 +51,10 @@ class Dram : public sc_core::sc_module, private memory::port::MemoryClient {
     // For models on the same time line. What they ask reaches the controllers `lookahead` after it
     // was asked, or later.
     memory::controller::MemorySystem& share(base::Femtoseconds lookahead);
+    // An error in the client's name where these bytes lie outside: the memory's addresses begin
+    // anew at its end, and what lies beyond it would be timed elsewhere.
+    void require_inside(const sc_core::sc_module& client, std::string_view what,
+                        std::int64_t address, std::int64_t bytes) const;
     TimeLine& time_line() { return time_line_; }
     memory::controller::MemorySystem& memory() { return memory_; }
     memory::port::BackingStore& bytes() { return store_; }

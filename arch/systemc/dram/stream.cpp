@@ -8,7 +8,9 @@ Stream::Stream(const sc_core::sc_module_name& name, Dram& dram,
                const memory::traffic::StreamConfig& config, std::int64_t base)
     : Stream(name, dram.time_line(),
              dram.share(memory::traffic::StreamDriver::latency(dram.memory().config())), config,
-             base) {}
+             base) {
+    dram.require_inside(*this, "its range", base, config.trace.empty() ? config.range.count() : 1);
+}
 
 Stream::Stream(const sc_core::sc_module_name& name, TimeLine& time_line,
                memory::port::MemoryPort& memory, const memory::traffic::StreamConfig& config,

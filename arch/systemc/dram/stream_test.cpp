@@ -70,6 +70,21 @@ TEST(Stream, NeedsARequestAndRoomForIt) {
     }
 }
 
+TEST(Stream, LiesInItsMemory) {
+    TimeLine line("line");
+    Dram dram("ddr", line, {});
+    StreamConfig config = random_stream();
+    config.range = base::Bytes{1 << 20};
+    const std::int64_t capacity = dram.memory().config().capacity().count();
+    const auto error_at = [&](const char* name, std::int64_t base) {
+        return error_of([&] { const Stream stream(name, dram, config, base); });
+    };
+    EXPECT_EQ(error_at("last", capacity - (1 << 20)), "no error");
+    EXPECT_THAT(error_at("beyond", capacity - (1 << 20) + 64),
+                HasSubstr("beyond: its range, 1048576 B at "));
+    EXPECT_THAT(error_at("before", -64), HasSubstr("lies outside the memory's "));
+}
+
 std::int64_t time_not_zero(const Vcd::Changes& changes) {
     std::int64_t sum = 0;
     for (std::size_t i = 1; i < changes.size(); ++i) {
