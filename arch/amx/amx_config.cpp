@@ -1,5 +1,7 @@
 #include "arch/amx/amx_config.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
@@ -162,7 +164,7 @@ void read_pages(Node node, PageConfig& pages) {
     node.optional("walk_loads", pages.walk_loads, {0, 8},
                   "lines of page tables a walk loads through the caches");
     if ((pages.size.count() & (pages.size.count() - 1)) != 0) {
-        node.error("size", "must be a power of two");
+        node.error("size", fmt::format("must be a power of two, got {} B", pages.size.count()));
     }
     node.done();
 }

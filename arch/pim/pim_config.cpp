@@ -214,10 +214,12 @@ PimConfig read_pim_config(Node node) {
     read_results(node, config);
     config.modes = read_modes(node.child("modes", "what changing modes is made of"));
     if (!std::has_single_bit(static_cast<std::uint64_t>(config.interleave.count()))) {
-        node.error("interleave", "must be a power of two");
+        node.error("interleave",
+                   fmt::format("must be a power of two, got {} B", config.interleave.count()));
     }
     if (!std::has_single_bit(static_cast<std::uint64_t>(config.register_bits))) {
-        node.error("register_bits", "must be a power of two");
+        node.error("register_bits",
+                   fmt::format("must be a power of two, got {}", config.register_bits));
     }
     node.done();
     return config;

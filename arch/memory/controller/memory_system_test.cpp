@@ -380,7 +380,7 @@ TEST(MemoryConfig, AModeOfTheBanksChangesTheirNumbersAndNamesWhatItOverrules) {
 
 TEST(MemoryConfig, PseudoChannelsDivideTheChannels) {
     EXPECT_THAT(errors_of("{pseudo_channels: 3}"),
-                testing::HasSubstr("pseudo_channels: must divide the 4 channels"));
+                testing::HasSubstr("pseudo_channels: must divide the 4 channels, got 3"));
 }
 
 TEST(MemoryConfig, PoliciesAreThoseOfTheTables) {

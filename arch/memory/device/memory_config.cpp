@@ -409,12 +409,14 @@ MemoryConfig read_device(Node& node) {
     config.power =
         read_power(node.child("power", "currents of a device, for command energy"), config);
     if (config.banks() > static_cast<std::int64_t>(kMaxBanks)) {
-        node.error("bank_groups", fmt::format("more than {} banks a channel", kMaxBanks));
+        node.error("bank_groups", fmt::format("must make at most {} banks a channel, makes {}",
+                                              kMaxBanks, config.banks()));
     } else if (!config.mapping.empty()) {
         complete_mapping(node, config);
     }
     if (config.channels % config.pseudo_channels != 0) {
-        node.error("pseudo_channels", fmt::format("must divide the {} channels", config.channels));
+        node.error("pseudo_channels", fmt::format("must divide the {} channels, got {}",
+                                                  config.channels, config.pseudo_channels));
     }
     return config;
 }

@@ -45,7 +45,8 @@ class Lowering {
             fmt::format("{}_{}x{}", name_of(problem_.operation), problem_.m, problem_.n);
         std::vector<Argument> arguments{{"A", result_.padded_m * row_.a}};
         if (problem_.has_b()) {
-            arguments.push_back({"B", problem_.b_rows(result_.padded_m) * row_.b});
+            const std::int64_t bytes = problem_.b_rows(result_.padded_m) * row_.b;
+            arguments.push_back({"B", words_for(bytes) * kWordBytes});
         }
         arguments.push_back({"C", result_.padded_m * row_.c});
         place_arguments(program_, arguments);

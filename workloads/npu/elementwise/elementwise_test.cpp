@@ -278,6 +278,18 @@ TEST(Elementwise, ARowAloneIsPaddedToWholeWords) {
     }
 }
 
+// Two rows of three elements are three words; the one row of weights, of 6 B, comes as two.
+TEST(Elementwise, ARowOfWeightsMayEndWithinAWord) {
+    const ElementwiseProblem problem{VectorOperation::RmsNorm, 100, 3};
+    const auto mappings = mappings_of(problem, xdna2().npu);
+    ASSERT_FALSE(mappings.empty());
+    for (const ElementwiseMapping& map : mappings) {
+        EXPECT_EQ(map.rows_per_call % 2, 0);
+    }
+    EXPECT_TRUE(run(problem, mappings.front()).check.match);
+    EXPECT_TRUE(run(problem, mappings.back()).check.match);
+}
+
 TEST(Elementwise, ACastWhoseIterationsDoNotOverlapTakesTheLatencyOfEach) {
     ElementwiseProblem problem{VectorOperation::Cast, 13, 96, DataType::F32};
     ElementwiseMapping map;
@@ -313,6 +325,9 @@ TEST(Elementwise, WhatCannotBeSaysWhatLimitsIt) {
     EXPECT_THAT(reason({VectorOperation::Add, 16, 64}, map), HasSubstr("fewer rows_per_call"));
     map.rows_per_call = 1;
     EXPECT_THAT(reason({VectorOperation::Add, 16, 3}, map), HasSubstr("no whole words"));
+    // Lengths of 14 bits: there are no fewer rows of a call than one.
+    EXPECT_EQ(reason({VectorOperation::Softmax, 16, 32768}, map),
+              "a core's descriptor moves 16384 words, at most 16383; use rows of fewer elements");
     // 64 KiB less a stack of 1 KiB, for four and for two buffers of bf16.
     EXPECT_THAT(reason({VectorOperation::Softmax, 1, 8192}, map),
                 HasSubstr("use fewer buffers or rows of at most 8064 elements"));

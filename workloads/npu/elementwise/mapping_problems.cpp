@@ -83,10 +83,16 @@ std::vector<std::string> problems_of(const ElementwiseProblem& whole, const Elem
                      "a column's shim sends {} operands to each of {} cores on a channel each, it "
                      "has {}; use fewer cores of a column",
                      operands, map.cores, config.shim_dma.channels);
-    const std::string_view fewer = map.elements_per_call > 0
-                                       ? "fewer elements_per_call"
-                                       : "fewer rows_per_call, or rows of fewer elements";
-    for (const std::int64_t of_row : std::set{row.a, row.b, row.c}) {
+    const std::string_view fewer = map.elements_per_call > 0 ? "fewer elements_per_call"
+                                   : map.rows_per_call > 1
+                                       ? "fewer rows_per_call, or rows of fewer elements"
+                                       : "rows of fewer elements";
+    const std::int64_t most = longest_transfer(config.core_dma);
+    // One row of B for all calls comes once, with the rest of its last word.
+    problems.require(!problem.keeps_b() || words_for(row.b) <= most,
+                     "a core's descriptor moves {} words, at most {}; use rows of fewer elements",
+                     words_for(row.b), most);
+    for (const std::int64_t of_row : std::set{row.a, problem.keeps_b() ? row.a : row.b, row.c}) {
         const std::int64_t bytes = map.rows_per_call * of_row;
         problems.require(bytes % kWordBytes == 0,
                          "an operand of a call is {} B, no whole words of {} B; use a multiple of "
@@ -96,7 +102,6 @@ std::vector<std::string> problems_of(const ElementwiseProblem& whole, const Elem
                              ? fmt::format("{} elements_per_call",
                                            kWordBytes * kBitsPerByte / bits_of(DataType::Int4))
                              : fmt::format("{} rows_per_call", rows_of_whole_words(of_row)));
-        const std::int64_t most = longest_transfer(config.core_dma);
         problems.require(bytes / kWordBytes <= most,
                          "a core's descriptor moves {} words, at most {}; use {}",
                          bytes / kWordBytes, most, fewer);

@@ -252,6 +252,14 @@ TEST(Gemv, WhatCannotBeSaysWhatLimitsItAndWhatCan) {
     EXPECT_THAT(problem_with(problem, mapping(8, 4, 6)), HasSubstr("the nearest is 4"));
     EXPECT_THAT(problem_with(problem, mapping(8, 1, 3)), HasSubstr("multiple of 2"));
     EXPECT_THAT(problem_with(problem, mapping(8, 8, 8)), HasSubstr("rows_per_call of 3 fits"));
+    // Lengths of 14 bits: of two rows of bf16 there may be fewer, of one there is a shorter one.
+    const MatrixVector wide{2048, 24000};
+    EXPECT_THAT(problems_of(wide, mapping(8, 2, 2), xdna2().npu),
+                testing::Contains(HasSubstr("use fewer rows_per_call")));
+    const MatrixVector wider{2048, 40000};
+    EXPECT_THAT(problems_of(wider, mapping(8, 1, 2), xdna2().npu),
+                testing::Contains("a core's descriptor moves 20000 words, at most 16383; use a "
+                                  "smaller K: one row alone is longer"));
     GemvMapping map = mapping(8, 2, 4);
     map.rows = 4;
     EXPECT_THAT(problem_with(problem, map), HasSubstr("path memory_tile serves more"));

@@ -22,6 +22,8 @@ using arch::base::kBitsPerByte;
 
 namespace {
 
+constexpr const char* kShorterRows = "a smaller K: one row alone is longer";
+
 class Problems : private arch::npu::check::ProblemList {
   public:
     Problems(const MatrixVector& problem, const GemvMapping& map, const NpuConfig& config)
@@ -131,20 +133,23 @@ class Problems : private arch::npu::check::ProblemList {
         const std::int64_t a = words_for(shape_.call_rows * shape_.row_bytes);
         const std::int64_t x = words_for(bytes_of(shape_.k, problem_.x));
         require(std::max(a, x) <= longest_transfer(config_.core_dma),
-                "a core's descriptor moves {} words, at most {}; use fewer rows_per_call",
-                std::max(a, x), longest_transfer(config_.core_dma));
+                "a core's descriptor moves {} words, at most {}; use {}", std::max(a, x),
+                longest_transfer(config_.core_dma),
+                x > longest_transfer(config_.core_dma) ? kShorterRows
+                                                       : fewer("rows_per_call", shape_.call_rows));
         const std::int64_t part =
             map_.direct() ? 0 : words_for(shape_.core_rows * shape_.row_bytes);
         require(part <= longest_transfer(config_.memory_dma),
-                "a memory tile's descriptor moves {} words, at most {}; use fewer rows_per_core",
-                part, longest_transfer(config_.memory_dma));
+                "a memory tile's descriptor moves {} words, at most {}; use {}", part,
+                longest_transfer(config_.memory_dma), fewer("rows_per_core", shape_.core_rows));
         const bool apart = map_.order == GemvMapping::Order::Apart;
         const std::int64_t column =
             words_for(shape_.column_rows() * shape_.row_bytes * (apart ? shape_.steps : 1));
-        require(column <= longest_transfer(config_.shim_dma),
-                "a shim's descriptor moves {} words, at most {}; use {}", column,
-                longest_transfer(config_.shim_dma),
-                apart ? "more columns or order: in_turn" : "fewer rows_per_core");
+        require(
+            column <= longest_transfer(config_.shim_dma),
+            "a shim's descriptor moves {} words, at most {}; use {}", column,
+            longest_transfer(config_.shim_dma),
+            apart ? "more columns or order: in_turn" : fewer("rows_per_core", shape_.core_rows));
         DescriptorIds ids(config_.core_dma);
         ids.take(kCoreA, map_.a_buffers);
         ids.take(kCoreX, map_.x_buffers);
@@ -156,6 +161,11 @@ class Problems : private arch::npu::check::ProblemList {
                 "a memory tile needs {} descriptors for its even or its odd channels, it has {}; "
                 "use fewer rows or panels",
                 memory_descriptors(), config_.memory_dma.descriptors / 2);
+    }
+
+    // What makes a transfer of rows shorter.
+    static std::string fewer(const char* key, std::int64_t rows) {
+        return rows > 1 ? fmt::format("fewer {}", key) : kShorterRows;
     }
 
     std::int64_t memory_descriptors() const {

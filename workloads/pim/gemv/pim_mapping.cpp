@@ -60,7 +60,7 @@ void read_pimnast(Node& node, PimMapping& mapping) {
     mapping.cr_degree = degree == "max" || number == nullptr ? 0 : *number;
     node.optional("split_k", mapping.split_k, {1, 64}, "parts of K on their own channels");
     if (!std::has_single_bit(static_cast<std::uint64_t>(mapping.split_k))) {
-        node.error("split_k", "must be a power of two");
+        node.error("split_k", fmt::format("must be a power of two, got {}", mapping.split_k));
     }
     read_tile(node, mapping);
     node.optional("walk", mapping.walk,
