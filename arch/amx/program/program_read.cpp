@@ -8,6 +8,7 @@
 #include "arch/amx/program/program_text.hpp"
 #include "arch/amx/program/text_line.hpp"
 #include "arch/base/config.hpp"
+#include "arch/base/utf8.hpp"
 
 namespace tilesim::arch::amx::program {
 
@@ -423,6 +424,9 @@ class Reader {
 }  // namespace
 
 Program read_program(const std::string& text, const std::string& file) {
+    if (const auto flaw = base::first_not_utf8(text)) {
+        throw base::config::ConfigError(base::not_utf8(file, text, *flaw));
+    }
     constexpr Text kByteOrderMark = "\xEF\xBB\xBF";  // some editors write it in front
     const bool marked = text.starts_with(kByteOrderMark);
     return Reader(marked ? text.substr(kByteOrderMark.size()) : text, file).read();

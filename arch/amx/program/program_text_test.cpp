@@ -37,6 +37,15 @@ end
 tilerelease
 )";
 
+TEST(ProgramText, BytesThatAreNoCharacterAreToldByTheirNumber) {
+    try {
+        read_program("scalar\nb\xC3\xA4r \xFF\xFE\n", "x.amx");
+        FAIL();
+    } catch (const base::config::ConfigError& error) {
+        EXPECT_STREQ(error.what(), "x.amx:2:5: must be UTF-8 text, got the byte 0xff");
+    }
+}
+
 TEST(ProgramText, TablesGiveAddressAndLength) {
     const Program program = read_program(
         "table lines 0x120000 31 0 64\nloop l 3\n  vpexpandb zmm1, [lines[2 - 1*l]]\nend\n", "t");

@@ -195,6 +195,12 @@ class AmxProgramDataflow final : public Dataflow {
             result.notes.push_back(fmt::format(
                 "thread {} comes to no barrier: the others do not wait for it", thread));
         }
+        if (const auto shared = overlap(program.programs)) {
+            result.notes.push_back(*shared);
+        }
+        if (const auto much = long_run(program.programs)) {
+            result.findings.push_back(fmt::format("{}: {}", program.file, *much));
+        }
         AmxWork work;
         work.lowered.programs = program.programs;
         work.mapping.data_in = program.data_in;

@@ -165,6 +165,41 @@ std::vector<std::size_t> without_barrier(const std::vector<Program>& programs) {
     return met ? threads : std::vector<std::size_t>{};
 }
 
+std::optional<std::string> overlap(const std::vector<Program>& programs) {
+    for (std::size_t thread = 0; thread < programs.size(); ++thread) {
+        auto buffers = programs[thread].buffers;
+        std::stable_sort(buffers.begin(), buffers.end(),
+                         [](const auto& a, const auto& b) { return a.address < b.address; });
+        for (std::size_t i = 1; i < buffers.size(); ++i) {
+            const auto& low = buffers[i - 1];
+            const auto& high = buffers[i];
+            // Had one further down reached so far, it would have overlapped its neighbour.
+            if (const std::int64_t end = low.address + low.bytes; end > high.address) {
+                return fmt::format("buffers {} and {}{} share bytes {:#x} to {:#x}", low.name,
+                                   high.name,
+                                   programs.size() > 1 ? fmt::format(" of thread {}", thread) : "",
+                                   high.address, std::min(end, high.address + high.bytes) - 1);
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> long_run(const std::vector<Program>& programs) {
+    constexpr std::int64_t kMinutes = 500'000'000;
+    std::int64_t instructions = 0;
+    for (const Program& program : programs) {
+        instructions += program.dynamic_instructions() * program.runs;
+    }
+    if (instructions <= kMinutes) {
+        return std::nullopt;
+    }
+    return fmt::format(
+        "{} instructions take minutes for every {}, but for loops whose turns are all alike; "
+        "run.max_wall_time ends the run",
+        instructions, kMinutes);
+}
+
 void state_buffers(Program& program, arch::amx::program::Preparation::To level) {
     if (!program.preparations.empty()) {
         return;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,13 @@ std::vector<arch::amx::program::Program> read_kernel(const std::string& text,
 
 // Threads with work that come to no barrier where others do: these do not wait for them.
 std::vector<std::size_t> without_barrier(const std::vector<arch::amx::program::Program>& programs);
+
+// Two buffers of one thread that share bytes, in words; nothing where none do. A line of them that
+// one leaves in a cache the other may flush from it.
+std::optional<std::string> overlap(const std::vector<arch::amx::program::Program>& programs);
+
+// Said of so many instructions that simulating each of them takes minutes; nothing of fewer.
+std::optional<std::string> long_run(const std::vector<arch::amx::program::Program>& programs);
 
 // A program that says nothing of the caches has all its buffers at one level.
 void state_buffers(arch::amx::program::Program& program, arch::amx::program::Preparation::To level);

@@ -79,6 +79,28 @@ TEST(KernelText, NamesThreadsThatComeToNoBarrier) {
     EXPECT_THAT(without("# thread 0\nscalar\n# thread 1\nscalar\n"), testing::IsEmpty());
 }
 
+TEST(KernelText, BuffersThatShareBytesAreNamed) {
+    const auto shared = [](const std::string& text) { return overlap(read_kernel(text, "x", 1)); };
+    EXPECT_EQ(shared("buffer a 0x1000 64\nbuffer b 0x1040 64\n"), std::nullopt);
+    EXPECT_EQ(shared("buffer b 0x1020 16\nbuffer a 0x1000 64\n"),
+              "buffers a and b share bytes 0x1020 to 0x102f");
+    EXPECT_EQ(shared("buffer a 0x1000 64\nbuffer b 0x103f 64\n"),
+              "buffers a and b share bytes 0x103f to 0x103f");
+    // Threads share what they like.
+    EXPECT_EQ(shared("# thread 0\nbuffer a 0x1000 64\n# thread 1\nbuffer b 0x1000 64\n"),
+              std::nullopt);
+}
+
+TEST(KernelText, WhatTakesMinutesToSimulateSaysSo) {
+    const auto said = [](const std::string& count) {
+        return long_run(read_kernel("runs 10\nloop i " + count + "\nscalar\nend\n", "x", 1));
+    };
+    EXPECT_EQ(said("25000000"), std::nullopt);  // each turn of two instructions
+    EXPECT_EQ(said("25000001"),
+              "500000020 instructions take minutes for every 500000000, but for loops whose turns "
+              "are all alike; run.max_wall_time ends the run");
+}
+
 TEST(KernelText, WithoutCacheStatesEveryBufferIsAtTheSameLevel) {
     using To = arch::amx::program::Preparation::To;
     const auto levels = [](const std::string& text) {
