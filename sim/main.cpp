@@ -166,7 +166,7 @@ int lower(const Arguments& arguments) {
         }
     }
     if (scenario.agents.empty()) {
-        print(sim::session::Session().lowered_text(scenario));
+        print(sim::session::lowered_text(scenario));
     }
     return kFine;
 }

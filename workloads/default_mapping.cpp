@@ -129,6 +129,8 @@ class Trials {
     const Mapping& best() const { return best_; }
     double least_ns() const { return least_ns_; }
     std::size_t tried() const { return tries_; }
+    // Why the first of those that cannot be run cannot; empty: all can.
+    const std::string& refusal() const { return refusal_; }
 
   private:
     struct Trial {
@@ -144,7 +146,7 @@ class Trials {
     }
 
     // What takes longer than the best loses, and need not end. Nothing: it cannot be run.
-    std::optional<RunResult> simulated(const Mapping& mapping, bool sampled) const {
+    std::optional<RunResult> simulated(const Mapping& mapping, bool sampled) {
         Case part = case_;
         part.mapping = mapping;
         part.run.functional = false;
@@ -156,7 +158,8 @@ class Trials {
         }
         try {
             return runner_.run(part);
-        } catch (const arch::base::config::ConfigError&) {
+        } catch (const arch::base::config::ConfigError& error) {
+            refusal_ = refusal_.empty() ? error.what() : refusal_;
             return std::nullopt;  // the program's own checks refuse it
         }
     }
@@ -209,6 +212,7 @@ class Trials {
     double to_beat_ns_;
     double least_ns_;
     std::vector<Trial> tried_;
+    std::string refusal_;
     std::size_t tries_ = 0;
     double events_ = 0;  // of all their simulations
 };
@@ -249,7 +253,8 @@ Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runne
     trials.offer(promising_of(std::move(candidates), kLookedAt));
     trials.run([&] { return rounded(trials.times_as_many() * kTried); });
     if (trials.best().empty()) {
-        const std::string reason = why ? why() : "";
+        // Where every candidate's program is refused, the mappings as such may well fit.
+        const std::string reason = !trials.refusal().empty() ? trials.refusal() : why ? why() : "";
         throw arch::base::config::ConfigError(
             fmt::format("workload: no {} mapping fits this device, these types and this size{}{}",
                         dataflow.name(), reason.empty() ? "" : ": ", reason));

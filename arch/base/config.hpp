@@ -219,9 +219,12 @@ class Document {
     // Throws one ConfigError holding every error reported on this document's nodes.
     void finish() const;
 
-    // A problem found after the file was read, "mapping.amx.threads: ...", with the place of as
-    // much of that path as stands here; as it is where nothing of it does.
-    std::string located(const std::string& problem) const;
+    // Whether the key at a path, or a map it is in, was replaced or added.
+    bool overrides(std::string_view dotted_path) const;
+
+    // Problems found after the file was read, one a line, "mapping.amx.threads: ...", each with the
+    // place of as much of that path as stands here; as it is where nothing of it does.
+    std::string located(const std::string& problems) const;
 
     const std::string& text() const;  // as read, for hashing
     std::string resolved() const;     // YAML with the overrides applied

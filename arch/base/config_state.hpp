@@ -38,6 +38,7 @@ struct Document::Impl {
     void report_kind(FilePlace mark, const std::string& path, std::string_view wanted,
                      const YAML::Node& value);
     std::string located(FilePlace mark, const std::string& path, const std::string& message) const;
+    std::string located(const std::string& problem) const;  // Document::located, of one line
     std::string comment_on(int line) const;
 };
 

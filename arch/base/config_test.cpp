@@ -216,6 +216,15 @@ TEST(Config, AMapOnTheCommandLineOwnsTheErrorsOfItsKeys) {
     EXPECT_THROW(document.override_value("dma", "{[1]: 2}", "--set "), ConfigError);
 }
 
+TEST(Config, AChangedKeyIsKnownAsSuchAndWithItAllBelowIt) {
+    Document document = Document::parse("npu: {core: {locks: 16}, columns: 4}\n", "f.yaml");
+    EXPECT_FALSE(document.overrides("npu.core.locks"));
+    document.override_value("npu.core", "{locks: 1}", "--set device.");
+    EXPECT_TRUE(document.overrides("npu.core.locks"));
+    EXPECT_FALSE(document.overrides("npu.columns"));
+    EXPECT_FALSE(document.overrides("npu"));
+}
+
 TEST(Config, AProblemFoundLaterIsSaidWhereItsKeyStands) {
     Document document = Document::parse("device: x\nmapping:\n  amx: {threads: 9}\n", "f.yaml");
     EXPECT_EQ(document.located("mapping.amx.threads: too many"),
@@ -223,6 +232,8 @@ TEST(Config, AProblemFoundLaterIsSaidWhereItsKeyStands) {
     EXPECT_EQ(document.located("mapping.amx.nc: no"), "f.yaml:3:3: mapping.amx.nc: no");
     EXPECT_EQ(document.located("run: no"), "run: no");
     EXPECT_EQ(document.located("nothing to run"), "nothing to run");
+    EXPECT_EQ(document.located("mapping: no\n  device: a line of its text\ndevice: neither"),
+              "f.yaml:2:1: mapping: no\n  device: a line of its text\nf.yaml:1:1: device: neither");
     document.override_value("mapping.amx.threads", "8", "--set ");
     EXPECT_EQ(document.located("mapping.amx.threads: odd"), "--set mapping.amx.threads: odd");
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/algorithm/string/classification.hpp>
+#include <boost/algorithm/string/join.hpp>
 #include <boost/algorithm/string/split.hpp>
 #include <filesystem>
 #include <fstream>
@@ -329,7 +330,23 @@ void Document::finish() const {
     throw ConfigError(all);
 }
 
-std::string Document::located(const std::string& problem) const {
+bool Document::overrides(std::string_view dotted_path) const {
+    return std::any_of(impl_->overridden.begin(), impl_->overridden.end(), [&](const auto& entry) {
+        return dotted_path == entry.first || dotted_path.starts_with(entry.first + ".") ||
+               dotted_path.starts_with(entry.first + "[");
+    });
+}
+
+std::string Document::located(const std::string& problems) const {
+    std::vector<std::string> lines;
+    boost::split(lines, problems, boost::is_any_of("\n"));
+    for (std::string& line : lines) {
+        line = impl_->located(line);
+    }
+    return boost::join(lines, "\n");
+}
+
+std::string Document::Impl::located(const std::string& problem) const {
     const std::size_t colon = problem.find(": ");
     if (colon == std::string::npos) {
         return problem;
@@ -338,7 +355,7 @@ std::string Document::located(const std::string& problem) const {
     std::vector<std::string> keys;
     boost::split(keys, path, boost::is_any_of("."));
     YAML::Node node;
-    node.reset(impl_->root);
+    node.reset(root);
     std::optional<FilePlace> mark;
     for (const std::string& key : keys) {
         const auto entry = std::find_if(node.begin(), node.end(), [&](const auto& each) {
@@ -350,7 +367,7 @@ std::string Document::located(const std::string& problem) const {
         mark = mark_of(entry->first);
         node.reset(entry->second);
     }
-    return mark ? impl_->located(*mark, path, problem.substr(colon + 2)) : problem;
+    return mark ? located(*mark, path, problem.substr(colon + 2)) : problem;
 }
 
 const std::string& Document::text() const {

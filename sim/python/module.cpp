@@ -158,7 +158,7 @@ PYBIND11_MODULE(_native, module) {
         },
         py::arg("scenario"), py::arg("trace"), py::arg("vcd"));
     module.def("lower", [](const Scenario& scenario) {
-        return alone([&] { return session::Session().lowered_text(scenario); });
+        return alone([&] { return session::lowered_text(scenario); });
     });
     module.def(
         "describe",

@@ -389,6 +389,14 @@ std::string Session::lowered_text(const Case& a_case) {
     return text;
 }
 
+std::string lowered_text(const Scenario& scenario) {
+    try {
+        return Session().lowered_text(scenario);
+    } catch (const ConfigError& error) {  // told by who does not know the file
+        throw ConfigError(scenario.document->located(error.what()));
+    }
+}
+
 std::vector<std::string> unfelt_keys(const Scenario& scenario) {
     if (!scenario.agents.empty()) {
         return {};

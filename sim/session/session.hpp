@@ -49,6 +49,9 @@ class Session final : public workloads::Runner {
     HostClock::time_point began_ = HostClock::now();
 };
 
+// As Session's of its case; an error is said where its key stands.
+std::string lowered_text(const Scenario& scenario);
+
 // Keys of the mapping and the workload that cannot matter, as far as that is known without a
 // simulation: none of agents, and none where the mapping is still to be chosen.
 std::vector<std::string> unfelt_keys(const Scenario& scenario);

@@ -441,6 +441,51 @@ std::string refusal_of(const std::string& text, const Overrides& overrides = {})
     return "";
 }
 
+// A mapping as such may fit, and yet its program may be beyond the device.
+TEST(Session, AProgramBeyondTheDeviceIsTheMappingsOrTheChangedLimitsFault) {
+    const std::string gemm =
+        "device: xdna2\nworkload:\n"
+        "  gemm: {M: 32, K: 64, N: 64, a: bf16, b: bf16, c: bf16, b_layout: row_major}\n";
+    const std::string mapping =
+        "mapping:\n  output_stationary: {m_ct: 32, k_ct: 32, n_ct: 32, k_mt: 64}\n";
+    const auto refused = [](const std::string& text, const Overrides& overrides) -> std::string {
+        try {
+            session::run(parse_scenario(text, "s.yaml", overrides));
+        } catch (const arch::base::config::ConfigError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_EQ(refused(gemm + mapping, {{"device.npu.shim_dma.tokens", "off"}}),
+              "--set device.npu.shim_dma.tokens: must be on for this mapping, got off");
+    // Two locks for each of A, B and C, and one to start; of a memory tile C of four rows.
+    EXPECT_EQ(refused(gemm + mapping,
+                      {{"device.npu.memory_tile.locks", "2"}, {"device.npu.core.locks", "3"}}),
+              "--set device.npu.core.locks: must be at least 7 for this mapping, got 3\n"
+              "--set device.npu.memory_tile.locks: must be at least 12 for this mapping, got 2");
+    // 32 rows of B of 2 MiB.
+    const std::string wide =
+        "s.yaml:4:1: mapping: device.npu.shim_dma.step_bits must be at least 24 for it (a "
+        "descriptor steps by 16777216 words), 'xdna2' has 20";
+    EXPECT_EQ(refused(gemm + mapping, {{"workload.gemm.N", "1048576"}}), wide);
+    try {
+        lowered_text(parse_scenario(gemm + mapping, "s.yaml", {{"workload.gemm.N", "1048576"}}));
+        FAIL();
+    } catch (const arch::base::config::ConfigError& error) {
+        EXPECT_EQ(error.what(), wide);
+    }
+    EXPECT_EQ(refused(gemm, {{"device.npu.core.locks", "3"}}),
+              "s.yaml:2:1: workload: no output_stationary mapping fits this device, these types "
+              "and this size: --set device.npu.core.locks: must be at least 7 for this mapping, "
+              "got 3");
+}
+
+TEST(Session, AMappingsNumberThatMayNotBeIsSaid) {
+    EXPECT_EQ(refusal_of("device: lpddr5x_pim\nworkload: {gemv: {M: 64, K: 64}}\n"
+                         "mapping: {pimnast: {split_k: 3}}\n"),
+              "test.yaml:3:30: mapping.pimnast.split_k: must be a power of two, got 3");
+}
+
 TEST(Session, AFunctionalRunThatComparesNothingSaysSo) {
     const auto notes = [](const std::string& workload) {
         return session::run(parse_scenario("device: xdna\nworkload: " + workload + "\n", "test",

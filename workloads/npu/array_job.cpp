@@ -16,6 +16,7 @@
 #include "arch/npu/program/program_print.hpp"
 #include "workloads/npu/array_attribution.hpp"
 #include "workloads/npu/array_model.hpp"
+#include "workloads/npu/program_refusal.hpp"
 #include "workloads/npu/round_work.hpp"
 #include "workloads/npu/uncomputed_kernels.hpp"
 
@@ -299,9 +300,13 @@ std::unique_ptr<Job> product_job(const Case& a_case, LoweredProduct product, Run
     override_kernel_cycles(product.kernel_cycles, product.program,
                            a_case.device.get<arch::npu::NpuConfig>(), result);
     result.padding_waste = product.padding_waste;
-    ReadyProgram ready = arch::npu::check::prepare(std::move(product.program),
-                                                   a_case.device.get<arch::npu::NpuConfig>());
-    return std::make_unique<ProductJob>(a_case, std::move(product), std::move(ready));
+    try {
+        ReadyProgram ready = arch::npu::check::prepare(std::move(product.program),
+                                                       a_case.device.get<arch::npu::NpuConfig>());
+        return std::make_unique<ProductJob>(a_case, std::move(product), std::move(ready));
+    } catch (const arch::base::config::ConfigError& error) {
+        throw refusal_of_mapping(error, a_case.device);
+    }
 }
 
 }  // namespace tilesim::workloads::npu

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <initializer_list>
 #include <map>
 #include <set>
 #include <variant>
 
 #include "arch/base/limit.hpp"
+#include "arch/npu/check/device_demand.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
 #include "arch/npu/core/stream_kernel_timing.hpp"
 #include "arch/npu/dma/address_generator.hpp"
@@ -21,39 +21,18 @@ namespace {
 using program::KernelKind;
 using program::TileKind;
 
-void raise(std::int64_t& most, std::int64_t to) {
-    most = std::max(most, to);
-}
-
-std::int64_t bits_for(std::int64_t value) {
-    return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(value)));
-}
-
-// What the DMAs of one kind of tile are asked for.
+// What the DMAs of one kind of tile do.
 struct DmaUse {
     bool used = false;
     bool chained = false;
     bool acquires = false;  // a descriptor waits for a lock
     bool goes_on = false;   // a descriptor may follow another at once
-    std::int64_t channels = 0;
-    std::int64_t descriptors = 0;
-    std::int64_t dimensions = 0;
-    std::int64_t length_bits = 0;
-    std::int64_t step_bits = 0;
-    std::int64_t wrap_bits = 0;
-    std::int64_t repeats = 0;
-};
-
-// What the tiles of one kind hold.
-struct TileUse {
-    std::int64_t bytes = 0;
-    std::int64_t locks = 0;
 };
 
 class DeviceUse {
   public:
     DeviceUse(const program::Program& program, const NpuConfig& config)
-        : program_(program), config_(config) {
+        : program_(program), config_(config), demand_(demand_of(program, config)) {
         for (const program::TileDma& dma : program.dmas) {
             look_at(dma);
         }
@@ -61,23 +40,16 @@ class DeviceUse {
             std::visit([this](const auto& operation) { look_at(operation); }, op);
         }
         for (const program::Route& route : program.routes) {
-            look_at(route);
-        }
-        for (const program::Buffer& buffer : program.buffers) {
-            raise(tiles_[reach(buffer.tile)].bytes, buffer.address + buffer.bytes);
-        }
-        for (const program::Lock& lock : program.locks) {
-            raise(tiles_[reach(lock.tile)].locks, lock.id + 1);
+            packets_ = packets_ || route.packet_id;
         }
         for (const program::CoreProgram& core : program.cores) {
-            reach(core.tile);
             look_at(core, core.script);
         }
     }
 
     std::vector<std::string> unused(const NpuPeaks& peaks) {
-        spare("npu.columns", columns_, config_.columns);
-        spare("npu.core_rows", core_rows_, config_.core_rows);
+        spare("npu.columns", demand_.columns, config_.columns);
+        spare("npu.core_rows", demand_.core_rows, config_.core_rows);
         name_dma("npu.core_dma.", TileKind::Core, peaks.core_tasks);
         name_dma("npu.memory_dma.", TileKind::Memory, peaks.memory_tasks);
         name_dma("npu.shim_dma.", TileKind::Shim, peaks.shim_tasks);
@@ -89,14 +61,7 @@ class DeviceUse {
     }
 
   private:
-    TileKind reach(program::TileCoordinate tile) {
-        const TileKind kind = config_.kind_of(tile);
-        raise(columns_, tile.column + 1);
-        raise(core_rows_, tile.row - config_.memory_rows);
-        tiles_[kind];
-        return kind;
-    }
-    DmaUse& dma_of(program::TileCoordinate tile) { return dmas_[reach(tile)]; }
+    DmaUse& dma_of(program::TileCoordinate tile) { return dmas_[config_.kind_of(tile)]; }
 
     // --- what the program says ---
 
@@ -113,52 +78,16 @@ class DeviceUse {
         use.used = true;
         use.acquires = use.acquires || descriptor.acquire;
         use.chained = use.chained || descriptor.next;
-        const std::int64_t last = std::max(descriptor.id, descriptor.next.value_or(0));
-        const DmaConfig& dma = config_.dma_of(config_.kind_of(tile));
-        // Half of them for even channels, half for odd ones: places count from a half's first.
-        raise(use.descriptors,
-              dma.parity_bound_descriptors ? 2 * (last % (dma.descriptors / 2) + 1) : last + 1);
-        raise(use.dimensions, std::ssize(descriptor.dimensions));
-        raise(use.length_bits, bits_for(descriptor.length));
         if (config_.kind_of(tile) == TileKind::Shim && descriptor.burst_bytes == 0 &&
             descriptor.length > 0) {
             const auto run = dma::AddressGenerator(descriptor, 0).take(descriptor.length);
-            raise(longest_run_, run.words * kWordBytes);
-        }
-        for (std::size_t i = 0; i < descriptor.dimensions.size(); ++i) {
-            raise(use.step_bits, bits_for(descriptor.dimensions[i].stride - 1));
-            if (i + 1 < descriptor.dimensions.size()) {  // the outermost follows from the length
-                raise(use.wrap_bits, bits_for(descriptor.dimensions[i].size));
-            }
-        }
-        if (descriptor.iteration) {
-            raise(use.step_bits,
-                  bits_for(std::max<std::int64_t>(0, descriptor.iteration->stride - 1)));
+            longest_run_ = std::max(longest_run_, run.words * kWordBytes);
         }
     }
     void look_at(const program::ChannelId& channel, const program::Task& task) {
         DmaUse& use = dma_of(channel.tile);
-        raise(use.channels, channel.index + 1);
-        raise(use.repeats, task.repeat);
         use.goes_on = use.goes_on || task.repeat > 1 || use.chained;
     }
-    void look_at(const program::ChannelId& channel) {
-        reach(channel.tile);
-        if (channel.port == program::PortKind::Dma) {
-            raise(dmas_[config_.kind_of(channel.tile)].channels, channel.index + 1);
-        } else {
-            raise(channel.direction == program::Direction::S2MM ? stream_inputs_ : stream_outputs_,
-                  channel.index + 1);
-        }
-    }
-    void look_at(const program::Route& route) {
-        packets_ = packets_ || route.packet_id;
-        look_at(route.source);
-        for (const program::ChannelId& to : route.destinations) {
-            look_at(to);
-        }
-    }
-
     void look_at(const program::WriteDescriptor& op) {
         writes_descriptors_ = true;
         look_at(op.tile, op.descriptor);
@@ -200,7 +129,7 @@ class DeviceUse {
             const core::StreamKernelTiming timing(config_.kernels, config_.stream);
             const auto registers = timing.registers(kernel);
             spills_ = spills_ || registers.spilled > 0;
-            raise(vectors_, registers.vectors);
+            vectors_ = std::max(vectors_, registers.vectors);
             modes_.insert(&timing.mode_of(kernel));
         } else {
             stored_kernels_ = true;
@@ -269,12 +198,13 @@ class DeviceUse {
     void name_dma(const std::string& map, TileKind kind, std::int64_t tasks) {
         const DmaConfig& dma = config_.dma_of(kind);
         const DmaUse& use = dmas_[kind];
-        spare(map + "channels", use.channels, dma.channels);
-        spare(map + "descriptors", use.descriptors, dma.descriptors);
-        spare(map + "dimensions", use.dimensions, dma.dimensions);
-        spare(map + "length_bits", use.length_bits, dma.length_bits);
-        spare(map + "step_bits", use.step_bits, dma.step_bits);
-        spare(map + "wrap_bits", use.wrap_bits, dma.wrap_bits);
+        const DmaDemand& demand = demand_.dmas[kind];
+        spare(map + "channels", demand.channels, dma.channels);
+        spare(map + "descriptors", demand.descriptors, dma.descriptors);
+        spare(map + "dimensions", demand.dimensions, dma.dimensions);
+        spare(map + "length_bits", demand.length_bits(), dma.length_bits);
+        spare(map + "step_bits", demand.step_bits(), dma.step_bits);
+        spare(map + "wrap_bits", demand.wrap_bits(), dma.wrap_bits);
         names_.push_back(map + "address_bits");  // buffers are checked against the memories' sizes
         spare(map + "task_queue_depth", tasks, dma.task_queue_depth);
         if (!use.used) {
@@ -286,13 +216,13 @@ class DeviceUse {
         if (!use.acquires) {
             names_.push_back(map + "grant_to_stream");
         }
-        if (use.repeats <= 1 || base::spares(dma.repeats, use.repeats)) {
+        if (demand.repeats <= 1 || base::spares(dma.repeats, demand.repeats)) {
             names_.push_back(map + "repeats");
         }
     }
 
     void name_tiles() {
-        const TileUse& core = tiles_[TileKind::Core];
+        const TileDemand& core = demand_.tiles[TileKind::Core];
         // Where a buffer lies takes no time, but where two meet in a bank. In which ones they are
         // put follows from how many there are and from what the stack takes of them.
         if (!loads_both_) {
@@ -303,14 +233,14 @@ class DeviceUse {
         name_if(!locks_, {"npu.core.lock_cycles", "npu.core.lock_wake"});
         name_if(!calls_, {"npu.core.call_cycles"});
         name_if(!gets_words_, {"npu.core.stream_read_latency"});
-        spare("npu.core.stream_inputs", stream_inputs_, config_.core.stream_inputs);
-        spare("npu.core.stream_outputs", stream_outputs_, config_.core.stream_outputs);
-        const TileUse& memory = tiles_[TileKind::Memory];
+        spare("npu.core.stream_inputs", demand_.stream_inputs, config_.core.stream_inputs);
+        spare("npu.core.stream_outputs", demand_.stream_outputs, config_.core.stream_outputs);
+        const TileDemand& memory = demand_.tiles[TileKind::Memory];
         spare("npu.memory_tile.memory", memory.bytes, config_.memory_tile.memory.count());
         spare("npu.memory_tile.locks", memory.locks, config_.memory_tile.locks);
         spare("npu.memory_tile.neighbour_channels", neighbour_channels(),
               config_.memory_tile.neighbour_channels);
-        spare("npu.shim.locks", tiles_[TileKind::Shim].locks, config_.shim.locks);
+        spare("npu.shim.locks", demand_.tiles[TileKind::Shim].locks, config_.shim.locks);
         name_if(
             !dmas_[TileKind::Shim].used,
             {"npu.shim.outstanding_bursts", "npu.shim.outstanding_writes", "npu.shim.port_width",
@@ -388,12 +318,8 @@ class DeviceUse {
 
     const program::Program& program_;
     const NpuConfig& config_;
+    DeviceDemand demand_;
     std::map<TileKind, DmaUse> dmas_;
-    std::map<TileKind, TileUse> tiles_;
-    std::int64_t columns_ = 0;
-    std::int64_t core_rows_ = 0;
-    std::int64_t stream_inputs_ = 0;
-    std::int64_t stream_outputs_ = 0;
     std::int64_t vectors_ = 0;
     std::int64_t longest_run_ = 0;  // bytes, of those that the shim's own bursts cut
     bool packets_ = false;

@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
-#include "arch/base/config.hpp"
 #include "arch/npu/check/buffer_placement.hpp"
 #include "arch/npu/check/path_checks.hpp"
 #include "arch/npu/check/program_verifier.hpp"
@@ -16,23 +16,28 @@ namespace tilesim::arch::npu::check {
 
 namespace {
 
-void refuse(const std::vector<std::string>& problems) {
+void refuse(std::vector<std::string> problems, const program::Program& program,
+            const NpuConfig& config) {
     if (!problems.empty()) {
-        throw base::config::ConfigError(
-            fmt::format("the program cannot run:\n  {}", fmt::join(problems, "\n  ")));
+        throw ProgramRefused(std::move(problems), shortfalls(program, config));
     }
 }
 
 }  // namespace
 
+ProgramRefused::ProgramRefused(std::vector<std::string> problems, std::vector<Shortfall> shortfalls)
+    : ConfigError(fmt::format("the program cannot run:\n  {}", fmt::join(problems, "\n  "))),
+      problems_(std::move(problems)),
+      shortfalls_(std::move(shortfalls)) {}
+
 ReadyProgram prepare(program::Program program, const NpuConfig& config) {
     place_buffers(program, config);
-    refuse(verify(program, config));
-    refuse(check_paths(program, config));  // before the router takes them as given
+    refuse(verify(program, config), program, config);
+    refuse(check_paths(program, config), program, config);  // before the router takes them as given
     stream::route(program, config);
     // Words too many are an error where the stream cannot hold them: its length must be known.
     TransferFindings transfers = check_transfers(program, config);
-    refuse(transfers.errors);
+    refuse(std::move(transfers.errors), program, config);
     ProgramAnalysis analysis = analyse(program, config);
     std::vector<std::string> findings = std::move(transfers.warnings);
     // The router does not count rules: its ways run here, and stated they would be refused.

@@ -8,11 +8,26 @@
 #include <utility>
 #include <vector>
 
+#include "arch/base/config.hpp"
+#include "arch/npu/check/device_demand.hpp"
 #include "arch/npu/check/program_graph.hpp"
 #include "arch/npu/npu_config.hpp"
 #include "arch/npu/program/program.hpp"
 
 namespace tilesim::arch::npu::check {
+
+// A program that cannot run.
+class ProgramRefused final : public base::config::ConfigError {
+  public:
+    ProgramRefused(std::vector<std::string> problems, std::vector<Shortfall> shortfalls);
+    const std::vector<std::string>& problems() const { return problems_; }  // one at least
+    // Limits of the device that it is beyond; of these problems are the consequences.
+    const std::vector<Shortfall>& shortfalls() const { return shortfalls_; }
+
+  private:
+    std::vector<std::string> problems_;
+    std::vector<Shortfall> shortfalls_;
+};
 
 class ReadyProgram {
   public:
@@ -36,9 +51,8 @@ class ReadyProgram {
     std::vector<std::string> findings_;
 };
 
-// Throws ConfigError with everything the first check that fails finds wrong, one sentence a line:
-// buffers that find no place, what `verify` and `check_paths` find, routes that cannot be made,
-// errors of `check_transfers`.
+// Throws ConfigError where a buffer finds no place or a route cannot be made, ProgramRefused with
+// everything the first of `verify`, `check_paths` and `check_transfers` that fails finds wrong.
 ReadyProgram prepare(program::Program program, const NpuConfig& config);
 
 // The first thing `prepare` has still to do for a program to be run, "route a has no path"; empty

@@ -51,9 +51,9 @@ class Elementwise final : public ProductDataflow<ElementwiseMapping> {
         const auto why = [&a_case] {
             ElementwiseMapping smallest;
             smallest.buffers = kFewestBuffers;
-            return problems_of(a_case.problem.get<ElementwiseProblem>(), smallest,
-                               a_case.device.get<NpuConfig>())
-                .front();
+            const auto problems = problems_of(a_case.problem.get<ElementwiseProblem>(), smallest,
+                                              a_case.device.get<NpuConfig>());
+            return problems.empty() ? std::string{} : problems.front();
         };
         return best_expected(*this, a_case, runner, why);
     }

@@ -10,6 +10,7 @@
 #include "workloads/npu/npu_machine.hpp"
 #include "workloads/npu/output_stationary/mapping_search.hpp"
 #include "workloads/npu/product_dataflow.hpp"
+#include "workloads/npu/program_refusal.hpp"
 
 namespace tilesim::workloads::npu::fused_cast {
 
@@ -39,7 +40,7 @@ class FusedCast final : public ProductDataflow<FusedCastMapping> {
         const auto& gemm = a_case.problem.get<GemmProblem>();
         const auto& config = a_case.device.get<NpuConfig>();
         const Given& map = given(a_case);
-        LoweredFusedCast lowered = fused_cast::lower(gemm, map.keys, config);
+        LoweredFusedCast lowered = lowered_on(a_case.device, gemm, map.keys);
         LoweredProduct product;
         product.macs = gemm.macs();
         product.bounds = bounds_of(gemm, map.keys, config, path_of(a_case.device));
@@ -74,6 +75,16 @@ class FusedCast final : public ProductDataflow<FusedCastMapping> {
     }
 
   private:
+    // Its programs are made ready to count what sets them up.
+    static LoweredFusedCast lowered_on(const Device& device, const GemmProblem& gemm,
+                                       const FusedCastMapping& map) {
+        try {
+            return fused_cast::lower(gemm, map, device.get<NpuConfig>());
+        } catch (const arch::npu::check::ProgramRefused& error) {
+            throw refusal_of_mapping(error, device);
+        }
+    }
+
     static output_stationary::SearchContext context_of(const Case& a_case,
                                                        const GemmProblem& product) {
         return {product, a_case.device.get<NpuConfig>(), path_of(a_case.device)};
