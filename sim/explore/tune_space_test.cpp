@@ -7,6 +7,8 @@
 #include <map>
 #include <string>
 
+#include "arch/base/units.hpp"
+#include "arch/npu/npu_config.hpp"
 #include "sim/session/session.hpp"
 
 namespace tilesim::sim::explore {
@@ -42,6 +44,32 @@ TEST(TuneSpace, PlacementsDifferAndTheirBoundsHold) {
     EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
     EXPECT_GT(names.size(), 20U);
     EXPECT_NE(std::find(names.begin(), names.end(), "column-major"), names.end());
+}
+
+// Where a launch is most of the time, a search that did not know so could rule nothing out.
+TEST(TuneSpace, NothingOnAnArrayIsFasterThanItsLaunchAndItsWork) {
+    const std::string device = "device: xdna2\nworkload: ";
+    const std::string gemm =
+        "{gemm: {M: 32, K: 128, N: 256, a: bf16, b: bf16, c: bf16}}\nmapping: ";
+    for (const std::string& text :
+         {device + "{gemv: {M: 256, K: 256, weights: int8, input: int8, accumulate: int32}}\n",
+          device + "{elementwise: {operation: silu, rows: 64, elements: 512}}\n",
+          device + gemm + "{weight_stationary: {m_ct: 16, k_ct: 32, n_ct: 32}}\n",
+          device + gemm + "{fused_cast: {output_stationary: {m_ct: 16, k_ct: 32, n_ct: 32}}}\n"}) {
+        const Scenario scenario = parse_scenario(text, "test", {});
+        const double launch_ns = arch::base::ns_of(
+            scenario.device.get<arch::npu::NpuConfig>().command_processor.dispatch);
+        ASSERT_GT(launch_ns, 0);
+        const auto space = tune_space(scenario);
+        ASSERT_FALSE(space.empty()) << text;
+        const std::size_t step = space.size() / 5 + 1;
+        for (std::size_t i = 0; i < space.size(); ++i) {
+            EXPECT_GT(space[i].bound_ns(), launch_ns) << text << space[i].name;
+            if (i % step == 0) {
+                expect_bound_holds(text, space[i]);
+            }
+        }
+    }
 }
 
 TEST(TuneSpace, ACastOfItsOwnIsSearchedWhereItIsNamedOnly) {
