@@ -40,13 +40,17 @@ void read_gemv_format(arch::base::config::Node& node, GemvProblem& gemv) {
     const bool scaled = gemv.scale_block > 0 && !is_float(gemv.weights);
     if (is_float(gemv.input) != is_float(gemv.accumulate) ||
         (is_float(gemv.weights) != is_float(gemv.input) && !scaled)) {
-        node.error("accumulate",
-                   "integer weights and inputs need an integer accumulator, "
-                   "floating-point ones a floating-point one; only weights with scale factors may "
-                   "be integers beside floating-point inputs");
+        node.error(
+            "accumulate",
+            fmt::format("integer weights and inputs need an integer accumulator, "
+                        "floating-point ones a floating-point one; only weights with scale "
+                        "factors may be integers beside floating-point inputs; got {} "
+                        "weights, a {} input and {}",
+                        name_of(gemv.weights), name_of(gemv.input), name_of(gemv.accumulate)));
     }
     if (arch::base::bits_of(gemv.accumulate) < arch::base::bits_of(gemv.weights)) {
-        node.error("accumulate", "is narrower than the weights");
+        node.error("accumulate", fmt::format("must be at least as wide as the {} weights, got {}",
+                                             name_of(gemv.weights), name_of(gemv.accumulate)));
     }
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "arch/base/config.hpp"
+
 namespace tilesim::sim::explore {
 
 std::vector<BestRun> run_on_devices(const Job& base, const std::vector<std::string>& devices,
@@ -12,6 +14,12 @@ std::vector<BestRun> run_on_devices(const Job& base, const std::vector<std::stri
     std::vector<BestRun> runs;
     for (const std::string& device : devices) {
         runs.push_back(best_run(base, device, effort));
+    }
+    // What is wrong with the scenario whatever the device is said once.
+    if (std::all_of(runs.begin(), runs.end(), [&](const BestRun& each) {
+            return each.run.status == "invalid" && each.run.error == runs.front().run.error;
+        })) {
+        throw arch::base::config::ConfigError(runs.front().run.error);
     }
     std::stable_sort(runs.begin(), runs.end(), [](const BestRun& a, const BestRun& b) {
         const auto key = [](const BestRun& best) {

@@ -61,6 +61,21 @@ TEST(Devices, TheFastestStandsFirstAndMisfitsLast) {
     EXPECT_EQ(call("run --devices nothing " + kSmall).code, 2);
 }
 
+TEST(Devices, WhatIsWrongWithTheScenarioOnEveryDeviceIsSaidOnce) {
+    const arch::base::TemporaryFolder folder;
+    const std::string file = (folder.path() / "s.yaml").string();
+    std::ofstream(file) << "device: xdna\nworkload:\n  gemv: {M: 64, K: 64, weights: int8, "
+                           "input: bf16, accumulate: bf16}\n";
+    const Output output = arch::base::shell(
+        kProgram + " run --search 0 --devices xdna,lpddr5x_pim " + file + " 2>&1");
+    EXPECT_EQ(output.code, 2);
+    const std::string said = file +
+                             ":3:64: workload.gemv.accumulate: integer weights and inputs need an "
+                             "integer accumulator";
+    EXPECT_EQ(output.text.find(said), 0U) << output.text;
+    EXPECT_EQ(output.text.find(said, 1), std::string::npos) << output.text;
+}
+
 // JSON holds the command that repeats a run, and so the name.
 TEST(Devices, AFilesNameMayBeAnyBytes) {
     const arch::base::TemporaryFolder folder;
