@@ -328,6 +328,12 @@ TEST(Elementwise, WhatCannotBeSaysWhatLimitsIt) {
     // Lengths of 14 bits: there are no fewer rows of a call than one.
     EXPECT_EQ(reason({VectorOperation::Softmax, 16, 32768}, map),
               "a core's descriptor moves 16384 words, at most 16383; use rows of fewer elements");
+    auto few_bits = xdna2().npu;  // of lengths: said of all operands at once
+    few_bits.core_dma.length_bits = 8;
+    EXPECT_THAT(
+        problems_of({VectorOperation::RmsNorm, 16, 2048}, map, few_bits),
+        testing::ElementsAre(
+            "a core's descriptor moves 1024 words, at most 255; use rows of fewer elements"));
     // 64 KiB less a stack of 1 KiB, for four and for two buffers of bf16.
     EXPECT_THAT(reason({VectorOperation::Softmax, 1, 8192}, map),
                 HasSubstr("use fewer buffers or rows of at most 8064 elements"));

@@ -89,9 +89,11 @@ std::vector<std::string> problems_of(const ElementwiseProblem& whole, const Elem
                                        : "rows of fewer elements";
     const std::int64_t most = longest_transfer(config.core_dma);
     // One row of B for all calls comes once, with the rest of its last word.
-    problems.require(!problem.keeps_b() || words_for(row.b) <= most,
-                     "a core's descriptor moves {} words, at most {}; use rows of fewer elements",
-                     words_for(row.b), most);
+    const std::int64_t longest = words_for(
+        std::max({map.rows_per_call * row.a, (problem.keeps_b() ? 1 : map.rows_per_call) * row.b,
+                  map.rows_per_call * row.c}));
+    problems.require(longest <= most, "a core's descriptor moves {} words, at most {}; use {}",
+                     longest, most, fewer);
     for (const std::int64_t of_row : std::set{row.a, problem.keeps_b() ? row.a : row.b, row.c}) {
         const std::int64_t bytes = map.rows_per_call * of_row;
         problems.require(bytes % kWordBytes == 0,
@@ -102,9 +104,6 @@ std::vector<std::string> problems_of(const ElementwiseProblem& whole, const Elem
                              ? fmt::format("{} elements_per_call",
                                            kWordBytes * kBitsPerByte / bits_of(DataType::Int4))
                              : fmt::format("{} rows_per_call", rows_of_whole_words(of_row)));
-        problems.require(bytes / kWordBytes <= most,
-                         "a core's descriptor moves {} words, at most {}; use {}",
-                         bytes / kWordBytes, most, fewer);
     }
     const std::int64_t descriptors = map.cores * (operands + 1);
     problems.require(descriptors <= config.shim_dma.descriptors,
