@@ -6,6 +6,7 @@
 
 #include "arch/base/units.hpp"
 #include "workloads/npu/bank_conflicts.hpp"
+#include "workloads/npu/output_stationary/bounds.hpp"
 #include "workloads/npu/output_stationary/buffer_plan.hpp"
 #include "workloads/npu/output_stationary/gemm_view.hpp"
 #include "workloads/npu/output_stationary/output_stationary_kernels.hpp"
