@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <utility>
-#include <variant>
+
+#include "arch/npu/program/program_parts.hpp"
 
 namespace tilesim::arch::npu::check {
 
@@ -25,12 +26,10 @@ std::int64_t bits_for(std::int64_t value) {
 class Reading {
   public:
     Reading(const program::Program& program, const NpuConfig& config) : config_(config) {
-        for (const program::TileDma& dma : program.dmas) {
-            look_at(dma);
-        }
-        for (const program::SequenceOp& op : program.sequence) {
-            std::visit([this](const auto& operation) { look_at(operation); }, op);
-        }
+        program::for_each_descriptor(
+            program, [this](auto tile, const auto& descriptor) { look_at(tile, descriptor); });
+        program::for_each_task(
+            program, [this](const auto& channel, const auto& task) { look_at(channel, task); });
         for (const program::Route& route : program.routes) {
             look_at(route.source);
             for (const program::ChannelId& to : route.destinations) {
@@ -61,14 +60,6 @@ class Reading {
     }
     DmaDemand& dma_of(program::TileCoordinate tile) { return demand_.dmas[reach(tile)]; }
 
-    void look_at(const program::TileDma& dma) {
-        for (const program::BufferDescriptor& descriptor : dma.descriptors) {
-            look_at(dma.tile, descriptor);
-        }
-        for (const program::TileDma::Start& start : dma.starts) {
-            look_at(program::ChannelId{dma.tile, start.direction, start.channel}, start.task);
-        }
-    }
     void look_at(program::TileCoordinate tile, const program::BufferDescriptor& descriptor) {
         DmaDemand& demand = dma_of(tile);
         const std::int64_t last = std::max(descriptor.id, descriptor.next.value_or(0));
@@ -107,9 +98,6 @@ class Reading {
                                                             : demand_.stream_outputs,
               channel.index + 1);
     }
-    void look_at(const program::WriteDescriptor& op) { look_at(op.tile, op.descriptor); }
-    void look_at(const program::PushTask& op) { look_at(op.channel, op.task); }
-    void look_at(const auto&) {}
 
     const NpuConfig& config_;
     DeviceDemand demand_;

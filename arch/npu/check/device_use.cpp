@@ -13,6 +13,7 @@
 #include "arch/npu/core/kernel_timing.hpp"
 #include "arch/npu/core/stream_kernel_timing.hpp"
 #include "arch/npu/dma/address_generator.hpp"
+#include "arch/npu/program/program_parts.hpp"
 
 namespace tilesim::arch::npu::check {
 
@@ -33,9 +34,10 @@ class DeviceUse {
   public:
     DeviceUse(const program::Program& program, const NpuConfig& config)
         : program_(program), config_(config), demand_(demand_of(program, config)) {
-        for (const program::TileDma& dma : program.dmas) {
-            look_at(dma);
-        }
+        program::for_each_descriptor(
+            program, [this](auto tile, const auto& descriptor) { look_at(tile, descriptor); });
+        program::for_each_task(
+            program, [this](const auto& channel, const auto& task) { look_at(channel, task); });
         for (const program::SequenceOp& op : program.sequence) {
             std::visit([this](const auto& operation) { look_at(operation); }, op);
         }
@@ -65,14 +67,6 @@ class DeviceUse {
 
     // --- what the program says ---
 
-    void look_at(const program::TileDma& dma) {
-        for (const program::BufferDescriptor& descriptor : dma.descriptors) {
-            look_at(dma.tile, descriptor);
-        }
-        for (const program::TileDma::Start& start : dma.starts) {
-            look_at(program::ChannelId{dma.tile, start.direction, start.channel}, start.task);
-        }
-    }
     void look_at(program::TileCoordinate tile, const program::BufferDescriptor& descriptor) {
         DmaUse& use = dma_of(tile);
         use.used = true;
@@ -88,18 +82,11 @@ class DeviceUse {
         DmaUse& use = dma_of(channel.tile);
         use.goes_on = use.goes_on || task.repeat > 1 || use.chained;
     }
-    void look_at(const program::WriteDescriptor& op) {
-        writes_descriptors_ = true;
-        look_at(op.tile, op.descriptor);
-    }
-    void look_at(const program::PushTask& op) {
-        writes_registers_ = true;
-        look_at(op.channel, op.task);
-    }
+    void look_at(const program::WriteDescriptor&) { writes_descriptors_ = true; }
     void look_at(const program::WaitToken&) { syncs_ = true; }
     void look_at(const program::WaitIdle&) { syncs_ = true; }
     void look_at(const program::CopyToTile&) { copies_ = true; }
-    void look_at(const auto&) { writes_registers_ = true; }  // parameters and locks
+    void look_at(const auto&) { writes_registers_ = true; }  // queues, parameters, locks
 
     void look_at(const program::CoreProgram& core, const std::vector<program::CoreOp>& script) {
         for (const program::CoreOp& op : script) {

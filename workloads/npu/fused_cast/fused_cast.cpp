@@ -15,7 +15,6 @@
 #include "workloads/npu/output_stationary/mapping_problems.hpp"
 #include "workloads/npu/output_stationary/output_stationary.hpp"
 #include "workloads/npu/run_time_sequence.hpp"
-#include "workloads/npu/written_configuration.hpp"
 
 namespace tilesim::workloads::npu::fused_cast {
 
@@ -48,8 +47,7 @@ void share_arguments(program::Program& product, program::Program& cast) {
 }  // namespace
 
 void read_keys(arch::base::config::Node& node, FusedCastMapping& map) {
-    using SetUp = FusedCastMapping::SetUp;
-    node.optional("set_up", map.set_up, {{"written", SetUp::Written}, {"loaded", SetUp::Loaded}},
+    node.optional("set_up", map.set_up, kSetUps,
                   "whether each launch writes its configuration in the run-time sequence, or the "
                   "firmware loads the second");
     auto product = node.child("output_stationary", "the launch that multiplies");
@@ -133,9 +131,9 @@ LoweredFusedCast lower(const GemmProblem& problem, const FusedCastMapping& map,
     lowered.matrices = matrices_of(product);
     lowered.matrices.c = product.program.external_buffers[kResult].address;
     lowered.program = std::move(product.program);
-    if (map.set_up == FusedCastMapping::SetUp::Written) {
-        lowered.product_writes = write_configuration(lowered.program, config);
-        lowered.cast_writes = write_configuration(cast, config);
+    if (map.set_up == SetUp::Written) {
+        lowered.writes = {write_configuration(lowered.program, config),
+                          write_configuration(cast, config)};
     }
     lowered.program.then.push_back(std::move(cast));
     return lowered;

@@ -20,17 +20,15 @@
 #include "workloads/npu/gemm_data.hpp"
 #include "workloads/npu/memory_path.hpp"
 #include "workloads/npu/output_stationary/output_stationary_mapping.hpp"
+#include "workloads/npu/written_configuration.hpp"
 
 namespace tilesim::workloads::npu::fused_cast {
 
 // The keys of `mapping.fused_cast`.
 struct FusedCastMapping {
-    enum class SetUp {
-        Written,  // both launches write their configuration, register by register
-        Loaded    // the firmware loads the second; the first is there
-    } set_up = SetUp::Written;
+    SetUp set_up = SetUp::Written;  // both launches; loaded: the second, the first is there
     output_stationary::OutputStationaryMapping product;
-    elementwise::ElementwiseMapping cast{.elements_per_call = 2048};
+    elementwise::ElementwiseMapping cast{.elements_per_call = 2048};  // mlir-air: cast_tile_n
 };
 void read_keys(arch::base::config::Node& node, FusedCastMapping& mapping);
 
@@ -51,8 +49,7 @@ struct LoweredFusedCast {
     arch::npu::program::Program program;  // the product, the cast behind it
     GemmMatrices matrices;
     double padding_waste = 0;
-    // Register writes in front of each, where they set themselves up.
-    std::int64_t product_writes = 0, cast_writes = 0;
+    std::vector<std::int64_t> writes;  // of each launch's configuration; none: they are loaded
 };
 // Throws ConfigError with what `problems_of` says.
 LoweredFusedCast lower(const GemmProblem& problem, const FusedCastMapping& mapping,

@@ -46,12 +46,8 @@ class FusedCast final : public ProductDataflow<FusedCastMapping> {
         product.bounds = bounds_of(gemm, map.keys, config, path_of(a_case.device));
         product.padding_waste = lowered.padding_waste;
         product.kernel_cycles = map.kernel_cycles;
-        if (map.keys.set_up == FusedCastMapping::SetUp::Written) {
-            result.notes.push_back(
-                fmt::format("every run sets the array up twice: {} register writes for the "
-                            "product, {} for the cast; what the words of a core's program take, "
-                            "and the reset before them, is not known and not counted",
-                            lowered.product_writes, lowered.cast_writes));
+        if (!lowered.writes.empty()) {
+            result.notes.push_back(note_of_writes(lowered.writes));
         }
         product.contents = contents_of(a_case, lowered.matrices, SumOrder{gemm.k});
         product.program = std::move(lowered.program);

@@ -80,21 +80,20 @@ TEST(FusedCast, BothLaunchesWriteTheirConfigurationInFrontOfEverything) {
         return arch::npu::control::configuration_writes(
             arch::npu::check::prepare(std::move(program), xdna2().npu).program(), xdna2().npu);
     };
-    EXPECT_EQ(lowered.product_writes, writes_of(lowered.program));
-    EXPECT_EQ(lowered.cast_writes, writes_of(lowered.program.then.front()));
-    EXPECT_GT(lowered.product_writes, 32 * 30);  // cores, each with its locks
-    EXPECT_GT(lowered.cast_writes, 8 * 30);
+    EXPECT_THAT(lowered.writes,
+                ElementsAre(writes_of(lowered.program), writes_of(lowered.program.then.front())));
+    EXPECT_GT(lowered.writes[0], 32 * 30);  // cores, each with its locks
+    EXPECT_GT(lowered.writes[1], 8 * 30);
     for (const Program* program : {&lowered.program, &lowered.program.then.front()}) {
         EXPECT_TRUE(program->sets_itself_up);
         ASSERT_TRUE(std::holds_alternative<WriteRegisters>(program->sequence.front()));
     }
-    EXPECT_EQ(std::get<WriteRegisters>(lowered.program.sequence.front()).writes,
-              lowered.product_writes);
+    EXPECT_EQ(std::get<WriteRegisters>(lowered.program.sequence.front()).writes, lowered.writes[0]);
 }
 
 TEST(FusedCast, WhatTheFirmwareLoadsIsNotWritten) {
     FusedCastMapping map = mapping();
-    map.set_up = FusedCastMapping::SetUp::Loaded;
+    map.set_up = SetUp::Loaded;
     const LoweredFusedCast lowered = lower(problem(), map, xdna2().npu);
     for (const Program* program : {&lowered.program, &lowered.program.then.front()}) {
         EXPECT_FALSE(program->sets_itself_up);

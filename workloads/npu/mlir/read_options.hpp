@@ -10,6 +10,7 @@
 
 #include "workloads/npu/mlir/object_fifo.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
+#include "workloads/npu/written_configuration.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -68,14 +69,12 @@ enum class RepeatCount { Detect, AfterFirst, Runs };
 
 struct Source;
 
-enum class SetUp { Loaded, Written };  // configurations: by the firmware, or by the sequence
-
 struct ReadOptions {
     std::string device;    // symbol of the aie.device to run, where the file holds several
     std::string sequence;  // symbol of the run-time sequence, likewise
     RepeatCount repeat_count = RepeatCount::Detect;
-    SetUp set_up = SetUp::Loaded;
-    std::map<std::string, FifoOverride> fifos{};             // by symbol
+    SetUp set_up = SetUp::Loaded;                 // of configurations that the sequence loads
+    std::map<std::string, FifoOverride> fifos{};  // by symbol
     std::map<std::string, program::TileCoordinate> tiles{};  // of logical tiles, by name
     KernelCosts costs;
     std::map<std::string, std::int64_t> arguments{};  // numbers among the sequence's arguments

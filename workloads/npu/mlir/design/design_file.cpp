@@ -332,8 +332,7 @@ DesignFile read_design_file(Node node, const std::string& scenario) {
                    {"after_first", RepeatCount::AfterFirst},
                    {"runs", RepeatCount::Runs}},
                   "what dma_start's repeat_count counts; detect: by who printed the file");
-    node.optional("set_up", design.options.set_up,
-                  {{"loaded", SetUp::Loaded}, {"written", SetUp::Written}},
+    node.optional("set_up", design.options.set_up, kSetUps,
                   "configurations that the sequence loads: by the firmware, or as the register "
                   "writes that the compiler puts into the sequence instead (--expand-load-pdis)");
     std::string costs;

@@ -1,7 +1,6 @@
 #include "workloads/npu/mlir/design/design_kind.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <memory>
 #include <utility>
@@ -74,10 +73,7 @@ class DesignKind final : public ProblemKind {
                            "set_up: written is for sequences that load configurations "
                            "(aiex.configure, npu.load_pdi); this one loads none");
             }
-            notes.push_back(fmt::format(
-                "configurations are register writes of the sequence: {}; what the words of a "
-                "core's program take, and the resets before them, is not known and not counted",
-                fmt::join(writes, ", ")));
+            notes.push_back(note_of_writes(writes));
         }
         ProgramWorkload workload;
         workload.program = std::move(lowered);
