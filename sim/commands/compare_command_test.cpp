@@ -43,6 +43,29 @@ TEST_F(CompareCommand, AgreesWithItself) {
     EXPECT_THAT(output_, HasSubstr("nothing stands out"));
 }
 
+// What a compiler made of a design is no part of it: the rest of the difference is the model's.
+TEST_F(CompareCommand, SimulatesAgainWithTheCompiledCodeOfTheTrace) {
+    const std::string design =
+        std::string{TILESIM_SOURCE_DIR} + "/configs/programs/scale.mlir --set device=xdna";
+    ASSERT_EQ(call("run " + design +
+                   " --set 'design.kernels.scale=300 cycle' --set design.kernels.finish=0cycle "
+                   "--set 'device.npu.core.lock_cycles=14 cycle' --trace t.json"),
+              0)
+        << output_;
+    EXPECT_EQ(call("compare " + design + " --against t.json --format json"), 1);
+    const auto json = nlohmann::json::parse(output_);
+    EXPECT_GT(json["median_gap_error_percent"], 20);
+    EXPECT_EQ(
+        json["as_compiled"]["settings"],
+        nlohmann::json({"device.npu.core.lock_cycles=14 cycle", "design.kernels.scale=300 cycle"}));
+    EXPECT_EQ(json["as_compiled"]["median_gap_error_percent"], 0);
+    // A stated cost stays.
+    EXPECT_EQ(
+        call("compare " + design + " --against t.json --set 'design.kernels.scale=100 cycle'"), 1);
+    EXPECT_THAT(output_, HasSubstr("with locks and kernels as the trace has them, --set "
+                                   "'device.npu.core.lock_cycles=14 cycle': median gap error"));
+}
+
 // Each line is its own run: half of K is not the time of all of K.
 TEST_F(CompareCommand, PredictsEachMeasuredRunWithItsKeys) {
     const std::string kernel =

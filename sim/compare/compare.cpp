@@ -15,6 +15,7 @@
 #include "arch/base/units.hpp"
 #include "arch/npu/npu_config.hpp"
 #include "sim/compare/amx_timing.hpp"
+#include "sim/compare/compiled_code.hpp"
 #include "sim/compare/raw_trace.hpp"
 #include "sim/compare/run_compare.hpp"
 #include "sim/compare/timing_file.hpp"
@@ -129,6 +130,35 @@ std::span<const workloads::npu::program_file::TraceSlots> slots_of(const sim::Sc
                                : workload->trace_slots;
 }
 
+TraceFile simulated_trace(const sim::Scenario& scenario, const arch::npu::NpuConfig& npu) {
+    sim::trace::ActivityLog log({}, kMostActivities);
+    const workloads::RunResult result = sim::session::run(scenario, &log);
+    log.finish(arch::base::Femtoseconds{
+        static_cast<std::int64_t>(result.time_ns * workloads::kFemtosecondsPerNanosecond)});
+    return parse_trace(
+        sim::trace::to_chrome_trace(log, npu.clock, npu.memory_rows, scenario.device.name),
+        "the simulation");
+}
+
+// How far a compiler puts lock instructions apart and how long its kernels take is no part of a
+// design: what is left of the difference with both as the trace has them is the model's.
+std::optional<AsCompiled> compare_as_compiled(const CompareArguments& arguments,
+                                              const sim::Scenario& scenario,
+                                              const TraceFile& measured, const CompiledCode& code) {
+    AsCompiled result{settings_of(code, scenario)};
+    if (result.settings.empty()) {
+        return std::nullopt;
+    }
+    std::vector<std::string> settings = arguments.settings;
+    settings.insert(settings.end(), result.settings.begin(), result.settings.end());
+    const sim::Scenario compiled =
+        sim::load_scenario(arguments.file, sim::explore::parse_settings(settings));
+    const TraceFile simulated =
+        simulated_trace(compiled, *compiled.device.find<arch::npu::NpuConfig>());
+    result.median_gap_error = compare_traces(measured, simulated).median_gap_error;
+    return result;
+}
+
 int compare_trace(const CompareArguments& arguments, const sim::Scenario& scenario,
                   const TraceFile& recorded) {
     const auto* npu = scenario.device.find<arch::npu::NpuConfig>();
@@ -139,13 +169,7 @@ int compare_trace(const CompareArguments& arguments, const sim::Scenario& scenar
         throw ConfigError(fmt::format("not comparable: {} is of {}, the scenario runs on {}",
                                       arguments.against, recorded.device, scenario.device.name));
     }
-    sim::trace::ActivityLog log({}, kMostActivities);
-    const workloads::RunResult result = sim::session::run(scenario, &log);
-    log.finish(arch::base::Femtoseconds{
-        static_cast<std::int64_t>(result.time_ns * workloads::kFemtosecondsPerNanosecond)});
-    const TraceFile simulated = parse_trace(
-        sim::trace::to_chrome_trace(log, npu->clock, npu->memory_rows, scenario.device.name),
-        "the simulation");
+    const TraceFile simulated = simulated_trace(scenario, *npu);
     const std::int64_t shift = arguments.column_shift.value_or(column_shift(recorded, simulated));
     const TraceFile measured = shifted(recorded, shift);
     if (const auto tile = foreign_tile(measured, npu->rows(), npu->columns)) {
@@ -157,6 +181,8 @@ int compare_trace(const CompareArguments& arguments, const sim::Scenario& scenar
     }
     TraceComparison comparison = compare_traces(measured, simulated);
     comparison.column_shift = shift;
+    comparison.as_compiled =
+        compare_as_compiled(arguments, scenario, measured, comparison.compiled);
     sim::print(arguments.format == "json" ? to_json(comparison).dump(2) + "\n"
                                           : to_table(comparison));
     if (!arguments.html.empty()) {

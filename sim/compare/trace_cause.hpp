@@ -5,8 +5,6 @@
 
 namespace tilesim::sim::compare {
 
-// The event of cores that run their kernel.
-inline constexpr const char* kKernel = "INSTR_VECTOR";
 // What differs by less is alike.
 inline constexpr double kApart = 0.02;
 

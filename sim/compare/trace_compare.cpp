@@ -218,19 +218,34 @@ std::optional<std::int64_t> lock_spacing(const PairedUnit& unit, bool measured) 
     return least;
 }
 
-// How far apart a compiler puts lock instructions is its own business: the key that says so.
-void note_lock_spacing(const std::map<std::string, PairedUnit>& units, TraceComparison& result) {
+// Of the first core whose lock instructions stand further apart, or closer, than simulated.
+std::optional<std::int64_t> other_lock_spacing(const std::map<std::string, PairedUnit>& units) {
     for (const auto& [name, unit] : units) {
         const auto mine = lock_spacing(unit, true);
         const auto theirs = lock_spacing(unit, false);
         if (mine && theirs && std::abs(*mine - *theirs) > 1) {
-            result.notes.push_back(fmt::format(
-                "{}: lock instructions follow each other after {} cycles at least, {} in the "
-                "simulation: --set 'device.npu.core.lock_cycles={} cycle' says so",
-                name, *mine, *theirs, *mine));
-            return;
+            return mine;
         }
     }
+    return std::nullopt;
+}
+
+// Of kernels between markers that last longer, or shorter, than simulated.
+std::optional<std::int64_t> other_kernel_cycles(const std::map<std::string, PairedUnit>& units) {
+    std::vector<double> mine;
+    std::vector<double> theirs;
+    for (const auto& [name, unit] : units) {
+        if (!unit.lanes.contains(kKernelEnd) || !unit.lanes.contains(kKernel)) {
+            continue;
+        }
+        for (const auto& [measured, simulated] : comparable(unit.lanes.at(kKernel)).lengths) {
+            mine.push_back(measured);
+            theirs.push_back(simulated);
+        }
+    }
+    const double cycles = median_of(mine);
+    return std::abs(cycles - median_of(theirs)) > 1 ? std::optional{std::llround(cycles)}
+                                                    : std::nullopt;
 }
 
 }  // namespace
@@ -243,7 +258,6 @@ TraceComparison compare_traces(const TraceFile& measured, const TraceFile& simul
     const std::map<std::string, PairedUnit> units = paired(measured, simulated);
     count_coverage(measured, units, result);
     const std::map<RowKey, RowSums> sums = sums_of(units, result);
-    note_lock_spacing(units, result);
     if (sums.empty()) {
         const auto text_of = [](const Lane& lane) {
             return fmt::format("{} {} ...", lane.first, lane.second);
@@ -260,6 +274,7 @@ TraceComparison compare_traces(const TraceFile& measured, const TraceFile& simul
                 kPercent * (row.simulated_period / row.measured_period - 1);
         }
     }
+    result.compiled = {other_lock_spacing(units), other_kernel_cycles(units)};
     name_cause(result);
     return result;
 }

@@ -38,6 +38,20 @@ struct Divergence {
     std::int64_t recorded_at = 0;              // the cycle of the measurement
 };
 
+// What a trace shows of the code that a compiler has made of the cores, where the simulation has
+// something else: a design does not say it.
+struct CompiledCode {
+    std::optional<std::int64_t>
+        lock_spacing;                    // fewest cycles from one lock instruction to the next
+    std::optional<std::int64_t> kernel;  // cycles between its markers, the median
+};
+
+// The same comparison with a simulation of the code as the trace shows it.
+struct AsCompiled {
+    std::vector<std::string> settings;  // what was set for it, as for --set
+    double median_gap_error = 0;        // percent
+};
+
 struct TraceComparison {
     std::vector<EventRow> rows;  // largest excess first, by size
     std::int64_t units_measured = 0, units_common = 0;
@@ -52,6 +66,8 @@ struct TraceComparison {
     std::int64_t column_shift = 0;  // the loader put the design so many columns further east
     std::int64_t lost_packets = 0;
     std::string cause;
+    CompiledCode compiled;
+    std::optional<AsCompiled> as_compiled;
     // Everything lasts this much longer in the measurement: its ticks are of another length.
     std::optional<double> uniform_factor;
 };

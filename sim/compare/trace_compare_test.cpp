@@ -172,15 +172,27 @@ TEST(CompareTraces, NamesTheKernelBeforeTheWaitingItCauses) {
     EXPECT_DOUBLE_EQ(comparison.period_error_percent, -50);
 }
 
-TEST(CompareTraces, NamesTheKeyOfLockInstructionsThatStandFurtherApart) {
+TEST(CompareTraces, SaysHowFarApartTheCompilerHasPutLockInstructions) {
     const auto locks = [](std::int64_t apart) {
         return trace({{"INSTR_LOCK_ACQUIRE_REQ", 0, 1},
                       {"INSTR_LOCK_RELEASE_REQ", 90, 91},
                       {"INSTR_LOCK_ACQUIRE_REQ", 90 + apart, 91 + apart}});
     };
-    EXPECT_THAT(compare_traces(locks(14), locks(5)).notes,
-                ElementsAre(HasSubstr("device.npu.core.lock_cycles=14 cycle")));
-    EXPECT_TRUE(compare_traces(locks(6), locks(5)).notes.empty());
+    EXPECT_EQ(compare_traces(locks(14), locks(5)).compiled.lock_spacing, 14);
+    EXPECT_EQ(compare_traces(locks(6), locks(5)).compiled.lock_spacing, std::nullopt);
+}
+
+// Vector instructions that no markers stand around are no kernel's length.
+TEST(CompareTraces, SaysHowLongMarkedKernelsAre) {
+    const auto kernels = [](std::int64_t cycles) {
+        TraceFile file = trace({{"INSTR_EVENT_0", 0, 1}, {"INSTR_EVENT_1", cycles, cycles + 1}});
+        add_kernels_between_markers(file);
+        return file;
+    };
+    EXPECT_EQ(compare_traces(kernels(72), kernels(65)).compiled.kernel, 72);
+    EXPECT_EQ(compare_traces(kernels(66), kernels(65)).compiled.kernel, std::nullopt);
+    EXPECT_EQ(compare_traces(trace({{"INSTR_VECTOR", 0, 72}}), kernels(65)).compiled.kernel,
+              std::nullopt);
 }
 
 TEST(CompareTraces, ComparesOnlyWhatBothHaveAndSaysTheRest) {

@@ -168,8 +168,8 @@ void note_still_on(TraceFile& trace, std::int64_t events) {
 void add_kernels_between_markers(TraceFile& trace) {
     std::map<Lane, std::vector<Interval>> kernels;
     for (const auto& [lane, begins] : trace.lanes) {
-        const auto ends = trace.lanes.find({lane.first, "INSTR_EVENT_1"});
-        if (lane.second != "INSTR_EVENT_0" || ends == trace.lanes.end()) {
+        const auto ends = trace.lanes.find({lane.first, kKernelEnd});
+        if (lane.second != kKernelBegin || ends == trace.lanes.end()) {
             continue;
         }
         auto end = ends->second.begin();
@@ -178,7 +178,7 @@ void add_kernels_between_markers(TraceFile& trace) {
                 ++end;
             }
             if (end != ends->second.end()) {
-                kernels[{lane.first, "INSTR_VECTOR"}].push_back({begin.begin, end->begin});
+                kernels[{lane.first, kKernel}].push_back({begin.begin, end->begin});
             }
         }
     }

@@ -25,7 +25,12 @@ struct TraceFile {
     std::int64_t lost_packets = 0;
 };
 
-// Programs often mark a kernel with events 0 and 1: what lies between is the lane INSTR_VECTOR.
+// The event of cores that run their kernel.
+inline constexpr const char* kKernel = "INSTR_VECTOR";
+inline constexpr const char* kKernelBegin = "INSTR_EVENT_0";
+inline constexpr const char* kKernelEnd = "INSTR_EVENT_1";
+
+// Programs often mark a kernel with events 0 and 1: what lies between is the kernel's lane.
 void add_kernels_between_markers(TraceFile& trace);
 
 // Events whose end is not in the recording are no part of it.

@@ -45,6 +45,15 @@ std::string to_table(const TraceComparison& comparison) {
         kPercent * static_cast<double>(comparison.events_paired) /
             static_cast<double>(std::max<std::int64_t>(1, comparison.events_measured)),
         comparison.median_gap_error);
+    if (comparison.as_compiled) {
+        std::string settings;
+        for (const std::string& setting : comparison.as_compiled->settings) {
+            settings += fmt::format(" --set '{}'", setting);
+        }
+        text += fmt::format(
+            "with locks and kernels as the trace has them,{}: median gap error {:.1f} %\n",
+            settings, comparison.as_compiled->median_gap_error);
+    }
     if (comparison.column_shift != 0) {
         text += fmt::format("the design was loaded {} columns further east than it says\n",
                             comparison.column_shift);
@@ -94,6 +103,11 @@ nlohmann::ordered_json to_json(const TraceComparison& comparison) {
                  {"measured_cycle", at.measured},
                  {"simulated_cycle", at.simulated}};
     }
+    nlohmann::ordered_json as_compiled;
+    if (comparison.as_compiled) {
+        as_compiled = {{"settings", comparison.as_compiled->settings},
+                       {"median_gap_error_percent", comparison.as_compiled->median_gap_error}};
+    }
     return {{"rows", std::move(rows)},
             {"units_measured", comparison.units_measured},
             {"units_common", comparison.units_common},
@@ -102,6 +116,7 @@ nlohmann::ordered_json to_json(const TraceComparison& comparison) {
             {"events_measured", comparison.events_measured},
             {"events_paired", comparison.events_paired},
             {"median_gap_error_percent", comparison.median_gap_error},
+            {"as_compiled", std::move(as_compiled)},
             {"column_shift", comparison.column_shift},
             {"lost_packets", comparison.lost_packets},
             {"not_simulated", comparison.only_measured},

@@ -112,6 +112,7 @@ struct Kernel {
     std::int64_t iteration_lanes = 0;
     bool by_element = false;
     bool as_modelled = false;  // `cycles` are a stated share of the timing model's, and follow it
+    bool estimated = false;    // `cycles` are a guess: nobody has stated them
     base::FilePlace where = {};
 };
 // Bytes of one row of a Matvec's or Dequantise's A: its elements, then their bf16 scale factors.

@@ -11,6 +11,9 @@ const notes = [`${data.units_common} of ${data.units_measured} measured units ar
   ...data.not_simulated.map((event) => `not simulated: ${event}`),
   ...data.flaws.map((flaw) => `partial trace: ${flaw}`),
   ...data.notes];
+if (data.as_compiled) {
+  notes.push(`with locks and kernels as the trace has them (${data.as_compiled.settings.join(", ")}): median gap error ${data.as_compiled.median_gap_error_percent.toFixed(1)} %`);
+}
 if (data.first_divergence) {
   const at = data.first_divergence;
   notes.push(`first divergence: ${at.unit} ${at.event} number ${at.occurrence}: ${at.measured_cycle} cycles after the first ${at.since} measured, ${at.simulated_cycle} simulated`);

@@ -61,6 +61,7 @@ std::int64_t called_kernel(Lowering& lowering, const std::string& symbol, const 
         kernel.cycles = costs.default_kernel;
     } else {
         kernel.cycles = estimate(lowering, call);
+        kernel.estimated = true;
         lowering.note(fmt::format(kEstimate, symbol, *kernel.cycles));
     }
     lowering.program.kernels.push_back(kernel);
