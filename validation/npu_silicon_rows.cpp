@@ -168,8 +168,24 @@ double start_to_start() {
     return (cycles(kChain) - cycles(kChain - 1)) / 2;
 }
 
-std::function<double()> micro_prediction(const Record& record) {
+// Cycles of a core's code, lock instructions included; a design is named as the quantity.
+double scalar_code(const std::string& design, bool optimised) {
+    const RunResult result = sim::session::run(
+        sim::load_scenario(design, {{"design.inline.optimised", optimised ? "on" : "off"}}));
+    return workloads::state_of(result, "core", "fixed_kernel") +
+           workloads::state_of(result, "core", "lock_operation");
+}
+
+std::function<double()> micro_prediction(const Record& record, const std::string& folder) {
     const std::string quantity = record.at("quantity");
+    const std::string design = fmt::format("{}/{}.mlir", folder, quantity);
+    if (record.at("design") == "add_one") {
+        constexpr double kRounds = 8;
+        return [=] { return scalar_code(design, true) / kRounds; };
+    }
+    if (record.at("design") == "cascade_16") {
+        return [=] { return scalar_code(design, false); };
+    }
     const std::int64_t words = record.integer("words");
     const std::string channel =
         quantity.find("s2mm") != std::string::npos ? "shim_s2mm0" : "shim_mm2s0";
@@ -258,6 +274,7 @@ std::vector<Task> npu_micro_tasks(const std::string& folder) {
         }
         const bool gap =
             r.at("quantity").find("gap") != std::string::npos || r.at("design") == "two_channels";
+        const bool code = r.at("design") == "add_one" || r.at("design") == "cascade_16";
         Task task;
         task.row = {fmt::format("micro/{}/{}/{}/{}", r.at("design"), r.at("quantity"),
                                 r.at("words"), r.at("condition")),
@@ -266,10 +283,11 @@ std::vector<Task> npu_micro_tasks(const std::string& folder) {
                     r.number("value"),
                     0,
                     r.at("use"),
-                    gap                           ? "micro_gaps"
+                    code                          ? "scalar_code"
+                    : gap                         ? "micro_gaps"
                     : r.integer("words") >= kLong ? "micro_long"
                                                   : "micro_short"};
-        task.parts = {micro_prediction(r)};
+        task.parts = {micro_prediction(r, folder)};
         tasks.push_back(std::move(task));
     }
     return tasks;

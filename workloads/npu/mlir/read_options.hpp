@@ -21,6 +21,10 @@ struct InlineCosts {
     std::int64_t multiply = 2;  // issue to use
     std::int64_t other = 1;     // add, store, compare ...
     std::int64_t branch = 6;    // closing a loop: compare, then the branch with 5 delay slots
+    // Innermost loops without branches and events are unrolled or hardware loops, whose counters
+    // and addresses take no instructions (llvm-aie: AIEBaseTargetTransformInfo.cpp). Otherwise a
+    // run of a loop is its test, a step and the jump back, and each access computes its address.
+    bool optimised = true;
 };
 
 // A core whose body is not in the file: it takes `inputs_per_output` blocks of every input channel,

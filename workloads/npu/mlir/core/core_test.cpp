@@ -39,10 +39,42 @@ TEST(Design, ACoreBecomesAScript) {
     const auto& work =
         program
             .kernels[static_cast<std::size_t>(std::get<program::CallOp>(loop.body[2].op).kernel)];
-    // A run of the inner loop: load at 0, add when it is there (7), store at 8, done at 9,
-    // branch 6.
-    EXPECT_EQ(work.cycles, 6 * (7 + 1 + 1 + 6));
+    // A run of the inner loop, which is the hardware's: load at 0, add when it is there (7), store
+    // at 8, done at 9.
+    EXPECT_EQ(work.cycles, 6 * (7 + 1 + 1));
     EXPECT_EQ(work.kind, program::KernelKind::Inline);
+}
+
+// Two loops around a store into two dimensions: what closing them costs, and its address.
+TEST(Design, ScalarCodeIsOptimisedOrAsWritten) {
+    const auto cycles = [](bool optimised, const std::string& in_the_inner_loop) {
+        ReadOptions options;
+        options.costs.inline_code.optimised = optimised;
+        const program::Program program =
+            read(std::string{kSmallDesign} +
+                     "%z = aie.buffer(%c) {sym_name = \"z\"} : memref<4x3xi32>\n"
+                     "aie.core(%c) { %0 = arith.constant 0 : index %1 = arith.constant 1 : index\n"
+                     "%n = arith.constant 4 : index %m = arith.constant 3 : index\n"
+                     "scf.for %i = %0 to %n step %1 { scf.for %j = %0 to %m step %1 {\n" +
+                     in_the_inner_loop +
+                     "memref.store %v, %z[%i, %j] : memref<4x3xi32> } }\n"
+                     "aie.use_lock(%l, Release, 1) aie.end }",
+                 options)
+                .program;
+        const auto& call = std::get<program::CallOp>(program.cores.at(0).script.at(0).op);
+        return program.kernels[static_cast<std::size_t>(call.kernel)].cycles.value();
+    };
+    const std::string constant = "%v = arith.constant 7 : i32\n";
+    // A loop around another is none of the hardware's: its runs pay a branch.
+    EXPECT_EQ(cycles(true, constant), 4 * (3 * 1 + 6));
+    // A run: multiply (2), sum, scale, base, store; test, step, jump back.
+    constexpr std::int64_t kClose = 6 + 1 + 6;
+    EXPECT_EQ(cycles(false, constant), 4 * (3 * (2 + 3 + 1 + kClose) + kClose));
+    // Nor is one with a branch.
+    const std::string branch =
+        "%v = arith.addi %j, %j : index %b = arith.cmpi eq, %v, %n : index\n"
+        "scf.if %b { %t = arith.muli %v, %v : index }\n";
+    EXPECT_GT(cycles(true, branch), 4 * (3 * (1 + 6) + 6));
 }
 
 TEST(Design, TheLoaderEnablesOneCoreAfterTheOtherInTheOrderOfTheTiles) {

@@ -168,7 +168,7 @@ FlowWalker::Edge FlowWalker::repeated(std::size_t number, const Values& entry,
             writer_.append(body, where, ops);
             return edge;
         }
-        writer_.spend_branch();
+        writer_.close_run(body);
         bodies.push_back(writer_.as_body(std::move(body)));
         states.push_back({values_.carried_of(number, edge.values), held_});
     }
@@ -180,7 +180,7 @@ FlowWalker::Edge FlowWalker::repeated(std::size_t number, const Values& entry,
         writer_.begin_piece();
         Edge edge = leave(number, entry, states, first, all, last);
         const InlineClock end = writer_.clock();
-        writer_.spend_branch();
+        writer_.close_run(last);
         const bool alike = same(writer_.as_body(last), bodies.front());
         writer_.clock() = end;
         last = writer_.as_body(std::move(last));
@@ -258,7 +258,7 @@ FlowWalker::Edge FlowWalker::unrolled(std::size_t number, const Values& entry, S
             if (edge.to != loop.header) {
                 return edge;
             }
-            writer_.spend_branch();
+            writer_.close_run(ops);
             values = std::move(edge.values);
         } catch (const BehindBuffer& error) {
             if (run == 0) {

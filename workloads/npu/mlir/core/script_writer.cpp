@@ -12,6 +12,10 @@ namespace {
 
 constexpr std::size_t kMostOperations = 200'000;  // of a script, unrolled parts included
 
+constexpr const char* kOptimised =
+    "innermost loops of scalar code are taken as the open compiler's hardware loops; "
+    "inline.optimised: off takes the code as it is written";
+
 // A core that only computes for ever is never heard of again.
 bool touches_locks(const Script& ops) {
     return std::any_of(ops.begin(), ops.end(), [](const program::CoreOp& entry) {
@@ -66,7 +70,28 @@ std::int64_t InlineClock::ready_for(const Operation& operation) const {
     return at;
 }
 
+// Scaled by all dimensions but the last, summed, scaled by the element and added to the buffer's.
+std::int64_t InlineClock::address_cycles(const Operation& operation) const {
+    if (costs_.optimised || !operation.name.starts_with("memref.")) {
+        return 0;
+    }
+    std::int64_t indices = 0;
+    for (const Item& item : operation.items) {
+        if (item.opens("[")) {
+            indices = std::count_if(item.items.begin(), item.items.end(),
+                                    [](const Item& each) { return each.is(TokenKind::Value); });
+        }
+    }
+    if (indices == 0) {
+        return 0;
+    }
+    const std::int64_t sums = indices - 1;
+    const std::int64_t last_product = sums > 0 ? costs_.multiply - 1 : 0;
+    return sums + last_product + (sums + 2) * costs_.other;
+}
+
 void InlineClock::issue(const Operation& operation) {
+    spend(address_cycles(operation));
     const std::int64_t at = ready_for(operation);
     now_ = at + 1;
     for (const std::string& result : operation.results) {
@@ -110,6 +135,18 @@ void ScriptWriter::flush(Script& ops) {
     }
 }
 
+void ScriptWriter::close_run(const Script& events) {
+    const InlineCosts& costs = lowering_.options.costs.inline_code;
+    if (!costs.optimised) {
+        clock_.spend(costs.other);
+        clock_.branch();  // the jump back; the next test goes before the run
+    } else if (events.empty() && clock_.is_straight()) {
+        lowering_.note(kOptimised);
+        return;
+    }
+    clock_.branch();
+}
+
 void ScriptWriter::append(const Script& more, Location where, Script& ops) {
     if (ops.size() + more.size() > kMostOperations) {
         throw ReadError(
@@ -126,7 +163,7 @@ void ScriptWriter::repeat(const Script& body, std::int64_t count,
     }
     const bool only_work = body.size() == 1 && is_inline(body.front());
     if (only_work && count > 0 && !parameter && work_of(body.front()) <= kMostCycles / count) {
-        clock_.spend(work_of(body.front()) * count);
+        clock_.run_loop(work_of(body.front()) * count);
         return;
     }
     flush(ops);

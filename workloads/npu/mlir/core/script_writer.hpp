@@ -22,6 +22,7 @@ class InlineClock {
   public:
     explicit InlineClock(const InlineCosts& costs) : costs_(costs) {}
 
+    // A load or store takes the instructions of its address first, where code is not optimised.
     void issue(const Operation& operation);
     // A function's own names for what it is given, ready when that is: (given, name).
     void hand_over(const std::vector<std::pair<std::string, std::string>>& arguments);
@@ -29,14 +30,28 @@ class InlineClock {
     void wait_for_operands(const Operation& operation) { now_ = ready_for(operation); }
     void spend(std::int64_t cycles) { now_ = std::min(now_ + cycles, kMostCycles); }
     std::int64_t now() const { return now_; }
+    // There has been no branch and no loop that is left of one: a loop around it may be the
+    // hardware's.
+    bool is_straight() const { return straight_; }
+    void branch() {
+        spend(costs_.branch);
+        straight_ = false;
+    }
+    // A loop that is only work, all its runs.
+    void run_loop(std::int64_t cycles) {
+        spend(cycles);
+        straight_ = false;
+    }
 
   private:
     std::int64_t ready_for(const Operation& operation) const;
+    std::int64_t address_cycles(const Operation& operation) const;
     void visit(const Item& item, std::int64_t& at) const;
     std::int64_t latency(const std::string& name) const;
 
     InlineCosts costs_;
     std::int64_t now_ = 0;
+    bool straight_ = true;
     std::unordered_map<std::string, std::int64_t> ready_;
 };
 
@@ -52,8 +67,10 @@ class ScriptWriter {
 
     InlineClock& clock() { return clock_; }
     void begin_piece() { clock_ = InlineClock(lowering_.options.costs.inline_code); }
-    // Closing a loop, or choosing a way as the core runs.
-    void spend_branch() { clock_.spend(lowering_.options.costs.inline_code.branch); }
+    // Choosing a way as the core runs.
+    void spend_branch() { clock_.branch(); }
+    // Closing a loop behind a run that has put these events into the script.
+    void close_run(const Script& events);
     // Puts the time spent since the last event into the script.
     void flush(Script& ops);
     // Adds the pieces behind what was spent so far. Throws ReadError where it grows too long.

@@ -40,6 +40,8 @@ void read_inline(Node node, InlineCosts& costs) {
     read("multiply", costs.multiply, "a scalar multiplication, from issue to use");
     read("other", costs.other, "any other scalar instruction, from issue to use");
     read("branch", costs.branch, "closing a loop: compare, and the branch with its delay slots");
+    node.optional("optimised", costs.optimised,
+                  "innermost loops are hardware loops; off: instructions as the design has them");
     node.done();
 }
 
