@@ -239,9 +239,7 @@ Document Document::parse(const std::string& text, const std::string& file_name) 
             file_name, 1, 1,
             fmt::format("holds {} bytes; a file of keys has at most {}", text.size(), kMostBytes)));
     }
-    if (const auto flaw = first_not_utf8(text)) {
-        throw ConfigError(not_utf8(file_name, text, *flaw));
-    }
+    require_text(file_name, text);
     impl->lines = lines_of(text);
     try {
         const std::string keys = without_comments(text);

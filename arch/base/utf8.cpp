@@ -4,12 +4,27 @@
 
 #include <algorithm>
 #include <boost/locale/utf.hpp>
+#include <cctype>
+
+#include "arch/base/config.hpp"
 
 namespace tilesim::arch::base {
 
 namespace {
+
 using Utf8 = boost::locale::utf::utf_traits<char>;
+
+std::string place_of(const std::string& file, std::string_view text, std::size_t offset) {
+    const std::string_view before = text.substr(0, offset);
+    const std::size_t newline = before.rfind('\n');
+    const std::string_view line = newline == before.npos ? before : before.substr(newline + 1);
+    const auto characters =
+        std::count_if(line.begin(), line.end(), [](char byte) { return !Utf8::is_trail(byte); });
+    return fmt::format("{}:{}:{}", file, 1 + std::count(before.begin(), before.end(), '\n'),
+                       1 + characters);
 }
+
+}  // namespace
 
 std::optional<std::size_t> first_not_utf8(std::string_view text) {
     for (auto at = text.begin(); at != text.end();) {
@@ -23,18 +38,26 @@ std::optional<std::size_t> first_not_utf8(std::string_view text) {
 }
 
 std::string not_utf8(const std::string& file, std::string_view text, std::size_t offset) {
-    const std::string_view before = text.substr(0, offset);
-    const std::size_t newline = before.rfind('\n');
-    const std::string_view line = newline == before.npos ? before : before.substr(newline + 1);
-    const auto characters =
-        std::count_if(line.begin(), line.end(), [](char byte) { return !Utf8::is_trail(byte); });
-    return not_utf8(fmt::format("{}:{}:{}", file,
-                                1 + std::count(before.begin(), before.end(), '\n'), 1 + characters),
-                    static_cast<unsigned char>(text[offset]));
+    return not_utf8(place_of(file, text, offset), static_cast<unsigned char>(text[offset]));
 }
 
 std::string not_utf8(const std::string& name, unsigned char byte) {
     return fmt::format("{}: must be UTF-8 text, got the byte 0x{:02x}", name, byte);
+}
+
+void require_text(const std::string& file, std::string_view text) {
+    if (const auto flaw = first_not_utf8(text)) {
+        throw config::ConfigError(not_utf8(file, text, *flaw));
+    }
+    const auto control = std::find_if(text.begin(), text.end(), [](unsigned char byte) {
+        return std::iscntrl(byte) != 0 && byte != '\t' && byte != '\r' && byte != '\n';
+    });
+    if (control != text.end()) {
+        throw config::ConfigError(
+            fmt::format("{}: must be text, got the control character 0x{:02x}",
+                        place_of(file, text, static_cast<std::size_t>(control - text.begin())),
+                        static_cast<unsigned char>(*control)));
+    }
 }
 
 }  // namespace tilesim::arch::base

@@ -15,5 +15,8 @@ std::optional<std::size_t> first_not_utf8(std::string_view text);
 std::string not_utf8(const std::string& file, std::string_view text, std::size_t offset);
 // The same of a text that is no file's, called `name`.
 std::string not_utf8(const std::string& name, unsigned char byte);
+// Throws ConfigError with the first place at which a file holds something else, or a control
+// character other than tabs and ends of lines: terminals obey those of a message.
+void require_text(const std::string& file, std::string_view text);
 
 }  // namespace tilesim::arch::base

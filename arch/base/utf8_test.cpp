@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "arch/base/config.hpp"
+
 namespace tilesim::arch::base {
 namespace {
 
@@ -25,6 +27,23 @@ TEST(Utf8, WhatIsNoCharacterIsFoundWhereItBegins) {
 TEST(Utf8, ThePlaceIsCountedInCharacters) {
     EXPECT_EQ(not_utf8("f.yaml", "a: 1\n\u00b5: \xFE\n", 9),
               "f.yaml:2:4: must be UTF-8 text, got the byte 0xfe");
+}
+
+TEST(Utf8, OfControlCharactersTextHoldsTabsAndEndsOfLinesAlone) {
+    const auto problem = [](std::string_view text) -> std::string {
+        try {
+            require_text("f.csv", text);
+        } catch (const config::ConfigError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_EQ(problem("\ta\r\n\u00b5"), "");
+    EXPECT_EQ(problem("\n\u00b5\x1B[31m"),
+              "f.csv:2:2: must be text, got the control character 0x1b");
+    EXPECT_EQ(problem(std::string_view{"a\0", 2}),
+              "f.csv:1:2: must be text, got the control character 0x00");
+    EXPECT_EQ(problem("\x7F\xFF"), "f.csv:1:2: must be UTF-8 text, got the byte 0xff");
 }
 
 }  // namespace

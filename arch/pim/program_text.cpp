@@ -10,6 +10,7 @@
 
 #include "arch/base/config.hpp"
 #include "arch/base/quantity.hpp"
+#include "arch/base/utf8.hpp"
 #include "arch/pim/program_line.hpp"
 
 namespace tilesim::arch::pim {
@@ -336,6 +337,7 @@ std::string to_text(const PimCommand& command, std::int64_t words_per_row) {
 
 PimProgram read_program(const std::string& text, const std::string& file, base::FilePlace begin,
                         const ProgramTarget& target) {
+    base::require_text(file, text);
     return Reader(file, target).read(text, begin);
 }
 

@@ -1,5 +1,6 @@
 #include "arch/pim/program_text.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -122,6 +123,11 @@ TEST(ProgramText, BanksThatShareAUnitMultiplyInTurns) {
                 HasSubstr("for one of its banks at a time"));
 }
 
+TEST(ProgramText, IsUtf8) {
+    EXPECT_EQ(Target{}.refusal("write_input 8\nmac \xFF\n"),
+              "p:2:5: must be UTF-8 text, got the byte 0xff");
+}
+
 TEST(AimTrace, InstructionsBecomeCommands) {
     Target target;
     target.memory.channels = 32;
@@ -144,9 +150,20 @@ TEST(AimTrace, RefusesByNameWhatTheUnitsDoNotHave) {
         }
         return std::string{};
     };
-    EXPECT_THAT(refusal("\nAiM EWMUL 64 0xffffffff 3\n"), HasSubstr("t:2:1: AiM EWMUL: the units"));
-    EXPECT_THAT(refusal("AiM MAC_ABK 64 0x1 3\n"), HasSubstr("channel mask 0x1: only all 32"));
+    EXPECT_THAT(refusal("\nAiM EWMUL 64 0xffffffff 3\n"), HasSubstr("t:2:5: AiM EWMUL: the units"));
+    EXPECT_THAT(refusal("AiM MAC_ABK 64 0x1 3\n"),
+                HasSubstr("t:1:16: channel mask 0x1: only all 32"));
+    EXPECT_EQ(refusal("AiM RD_MAC 1x8 0x1\n"), "t:1:12: register must be 0..2147483647, got '1x8'");
+    EXPECT_EQ(refusal("AiM RD_MAC 128 # of all\r\n"), "t:1:16: channel mask is missing");
+    // 2^58 rows of 64 words would be none.
+    EXPECT_EQ(
+        refusal("AiM MAC_ABK 64 0xffffffff 288230376151711744\n"),
+        fmt::format("t:1:27: row must be 0..{}, got '288230376151711744'", target.memory.rows - 1));
+    EXPECT_EQ(refusal("AiM MAC_SBK 64 0xffffffff -1 3\n"),
+              fmt::format("t:1:27: bank must be 0..{}, got '-1'", target.memory.banks() - 1));
+    EXPECT_THAT(refusal("AiM\n"), HasSubstr("t:1:4: AiM : the units"));
     EXPECT_THAT(refusal("R MEM 0 1 2\n"), HasSubstr("only AiM instructions"));
+    EXPECT_EQ(refusal("\nAiM \xFE 1\n"), "t:2:5: must be UTF-8 text, got the byte 0xfe");
 }
 
 TEST(PimProgram, StepsOfModesBecomeCommands) {

@@ -52,9 +52,7 @@ std::vector<std::string> next_row(std::istream& in, int& at) {
 
 void require_table_text(const std::string& text, const std::string& file) {
     using arch::base::config::ConfigError;
-    if (const auto flaw = arch::base::first_not_utf8(text)) {
-        throw ConfigError(arch::base::not_utf8(file, text, *flaw));
-    }
+    arch::base::require_text(file, text);
     std::istringstream in(text);
     int at = 0;
     for (std::string line; std::getline(in, line);) {

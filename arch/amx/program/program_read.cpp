@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <sstream>
 
 #include "arch/amx/program/address_text.hpp"
@@ -109,13 +108,6 @@ class Reader {
         const Text rest = trim(line.substr(word.size()));
         if (word.empty()) {
             return;
-        }
-        const auto strange = std::find_if(line.begin(), line.end(), [](unsigned char letter) {
-            return std::iscntrl(letter) != 0 && letter != '\t' && letter != '\r';
-        });
-        if (strange != line.end()) {
-            line_.fail(line.substr(static_cast<std::size_t>(strange - line.begin())),
-                       fmt::format("a control character, {:#04x}", static_cast<int>(*strange)));
         }
         if (word == "buffer") {
             buffer(word, rest);
@@ -424,9 +416,7 @@ class Reader {
 }  // namespace
 
 Program read_program(const std::string& text, const std::string& file) {
-    if (const auto flaw = base::first_not_utf8(text)) {
-        throw base::config::ConfigError(base::not_utf8(file, text, *flaw));
-    }
+    base::require_text(file, text);
     constexpr Text kByteOrderMark = "\xEF\xBB\xBF";  // some editors write it in front
     const bool marked = text.starts_with(kByteOrderMark);
     return Reader(marked ? text.substr(kByteOrderMark.size()) : text, file).read();

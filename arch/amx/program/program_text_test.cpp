@@ -225,7 +225,7 @@ TEST(ProgramText, WhatIsSaidOfTheWholeProgramStandsOutsideLoopsAndOnce) {
     expect_error("buffer a 0 0", "file.amx:1:12: 0 is beyond 1..");
     expect_error("shuffle s 0 0 64", "file.amx:1:13: 0 is beyond 1..");
     expect_error("shuffle s 0 2 63", "file.amx:1:15: 63 is beyond 64..");
-    expect_error("sca\blar", "file.amx:1:4: a control character, 0x08");
+    expect_error("sca\blar", "file.amx:1:4: must be text, got the control character 0x08");
 }
 
 TEST(ProgramText, AddressesAndCountsThatLeaveTheirRangeAreRefused) {

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <sstream>
 
 #include "arch/base/config.hpp"
 #include "arch/base/quantity.hpp"
 #include "arch/base/splitmix64.hpp"
+#include "arch/base/utf8.hpp"
 
 namespace tilesim::arch::memory::traffic {
 
@@ -79,8 +79,9 @@ StreamSource::StreamSource(const StreamConfig& config) : config_(config) {
     if (config.trace.empty()) {
         return;
     }
-    base::config::require_file(config.trace);
-    std::ifstream in(config.trace);
+    const std::string text = base::config::read_file(config.trace);
+    base::require_text(config.trace, text);
+    std::istringstream in(text);
     std::int64_t line_number = 0;
     for (std::string line; std::getline(in, line);) {
         ++line_number;

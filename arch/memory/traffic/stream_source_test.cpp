@@ -100,6 +100,7 @@ TEST_F(Trace, IsRefusedWithThePlaceOfWhatIsWrong) {
     EXPECT_EQ(refusal("R,0\nop,address\n"),
               "t.csv:2:1: must be R or W, an address and optionally bytes, got 'op,address'");
     EXPECT_EQ(refusal("op,address\n"), "t.csv:1:1: the trace holds no request");
+    EXPECT_EQ(refusal("R,0\nR,\xFF\n"), "t.csv:2:3: must be UTF-8 text, got the byte 0xff");
 }
 
 }  // namespace
