@@ -200,7 +200,8 @@ void bind_agent(Document& document, Node& node, const std::string& device,
     if (device.empty()) {
         own.device.name = scenario.device.name;
     } else {
-        load_named_device(node, document, device, overrides, own.device);
+        load_named_device(node, document, device, overrides, AgentOverrides::prefix(agent.name),
+                          own.device);
     }
     own.device.memory = scenario.device.memory;
     if (own.problem.kind().binds()) {
@@ -220,12 +221,16 @@ void bind_agent(Document& document, Node& node, const std::string& device,
 
 }  // namespace
 
-Overrides AgentOverrides::of(const std::string& agent) const {
-    const std::string prefix = fmt::format("{}{}.{}", kAgentsPrefix, agent, kDevicePrefix);
+std::string AgentOverrides::prefix(std::string_view agent) {
+    return fmt::format("{}{}.{}", kAgentsPrefix, agent, kDevicePrefix);
+}
+
+Overrides AgentOverrides::of(std::string_view agent) const {
+    const std::string begin = prefix(agent);
     Overrides own;
     for (const auto& [key, value] : all) {
-        if (key.starts_with(prefix)) {
-            own.emplace_back(key.substr(prefix.size()), value);
+        if (key.starts_with(begin)) {
+            own.emplace_back(key.substr(begin.size()), value);
         }
     }
     return own;
@@ -283,7 +288,8 @@ void read_agents(Document& document, Node& root, const std::string& file,
         root.done();
         document.finish();
     }
-    load_named_device(root, document, memory, for_memory, scenario.device, kMemoryName);
+    load_named_device(root, document, memory, for_memory, kDevicePrefix, scenario.device,
+                      kMemoryName);
     if (!is_memory(scenario.device)) {
         root.error(kMemoryName, fmt::format("'{}' is no memory, nor one whose banks compute; an "
                                             "agent has it as its device",

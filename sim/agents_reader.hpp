@@ -16,8 +16,10 @@ inline constexpr std::string_view kAgentsPrefix = "agents.";
 struct AgentOverrides {
     Overrides all;
 
-    // Those of one agent's device, without their prefix.
-    Overrides of(const std::string& agent) const;
+    // What those of one agent's device begin with.
+    static std::string prefix(std::string_view agent);
+    // These, without it.
+    Overrides of(std::string_view agent) const;
     static bool holds(std::string_view key);
 };
 

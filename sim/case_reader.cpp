@@ -134,10 +134,10 @@ void read_run(Node node, workloads::RunOptions& run) {
 }
 
 void load_named_device(Node& root, const Document& document, const std::string& name,
-                       const Overrides& overrides, workloads::Device& device,
-                       std::string_view key) {
+                       const Overrides& overrides, std::string_view prefix,
+                       workloads::Device& device, std::string_view key) {
     try {
-        device = catalogue::load_device(workloads::named_in(root.file(), name), overrides);
+        device = catalogue::load_device(workloads::named_in(root.file(), name), overrides, prefix);
     } catch (const workloads::UnknownName& error) {
         root.error(key, error.what());
         document.finish();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "arch/base/config.hpp"
 #include "sim/scenario.hpp"
@@ -29,9 +30,10 @@ void check_range(const arch::base::config::Document& document, const std::string
                  const arch::memory::traffic::StreamConfig& stream,
                  const arch::memory::device::MemoryConfig& memory);
 
-// An unknown name is an error at the key that gives it, which ends the reading.
+// An unknown name is an error at the key that gives it, which ends the reading. `prefix`: what
+// stands before the paths of `overrides` where they are set.
 void load_named_device(arch::base::config::Node& root, const arch::base::config::Document& document,
-                       const std::string& name, const Overrides& overrides,
+                       const std::string& name, const Overrides& overrides, std::string_view prefix,
                        workloads::Device& device, std::string_view key = "device");
 
 // An error at the key it is about where no dataflow runs this problem on this device with this

@@ -88,7 +88,7 @@ Scenario read_scenario(Document document, const std::string& file, const Overrid
         root.done();
         document.finish();
     }
-    load_named_device(root, document, device, for_device, scenario.device);
+    load_named_device(root, document, device, for_device, kDevicePrefix, scenario.device);
     if (binds) {
         scenario.problem.kind().bind(scenario.problem, root, scenario.device);
         root.done();
@@ -137,8 +137,7 @@ bool sets_device(std::string_view key) {
 std::vector<NamedDevice> devices_of(const Scenario& scenario) {
     std::vector<NamedDevice> devices{{std::string{kDevicePrefix}, scenario.device}};
     for (const AgentCase& agent : scenario.agents) {
-        devices.push_back({fmt::format("{}{}.{}", kAgentsPrefix, agent.name, kDevicePrefix),
-                           agent.a_case.device});
+        devices.push_back({AgentOverrides::prefix(agent.name), agent.a_case.device});
     }
     return devices;
 }

@@ -263,6 +263,16 @@ TEST(Agents, SayThatTheyAreNotSampled) {
     EXPECT_THAT(result.notes, testing::Contains(HasSubstr("run.sampled: agents on one memory")));
 }
 
+TEST(Agents, WhatIsSetOfADeviceIsNamedAsItWasSet) {
+    const std::string text =
+        "memory: ddr5_5600\nagents:\n  a: {device: xdna2, workload: {gemm: {M: 64, K: 64, N: 64, "
+        "a: int8, b: int8, c: int32}}}\n";
+    EXPECT_EQ(error_of(text, {{"agents.a.device.npu.clok", "1 GHz"}}),
+              "--set agents.a.device.npu.clok: unknown key; did you mean 'clock'?");
+    EXPECT_EQ(error_of(text, {{"device.memory.clok", "1 GHz"}}),
+              "--set device.memory.clok: unknown key; did you mean 'clock'?");
+}
+
 // 32 GiB.
 TEST(Agents, RequestsStayWithinTheMemory) {
     const auto stream = [](const char* range) {

@@ -148,9 +148,9 @@ Document load_memory(Node& root, const Document& device, const std::string& name
     }
 }
 
-void override_values(Document& document, const Overrides& overrides) {
+void override_values(Document& document, const Overrides& overrides, std::string_view prefix) {
     for (const auto& [key, value] : overrides) {
-        document.override_value(key, value, "--set device.");
+        document.override_value(key, value, fmt::format("--set {}", prefix));
     }
 }
 
@@ -167,7 +167,7 @@ void describe_device(Node& root, const Machine& machine) {
     }
 }
 
-Device load_device(const std::string& name, const Overrides& overrides) {
+Device load_device(const std::string& name, const Overrides& overrides, std::string_view prefix) {
     Device device;
     device.called = name;
     Overrides own;
@@ -176,12 +176,12 @@ Device load_device(const std::string& name, const Overrides& overrides) {
         (override.first.starts_with("memory.") ? of_memory : own).push_back(override);
     }
     Document document = Document::load(device_file(name));
-    override_values(document, own);
+    override_values(document, own, prefix);
     Node root = document.root();
     const Machine& machine = read_head(root, device);
     device.documents = {document};
     if (machine.is_memory()) {
-        override_values(document, of_memory);
+        override_values(document, of_memory, prefix);
         read_memory(root, device);
         root.done();
         document.finish();
@@ -192,7 +192,7 @@ Device load_device(const std::string& name, const Overrides& overrides) {
     root.done();
     document.finish();
     Document memory = load_memory(root, document, memory_name);
-    override_values(memory, of_memory);
+    override_values(memory, of_memory, prefix);
     Node memory_root = memory.root();
     Device file;
     if (const Machine& of_file = read_head(memory_root, file); !of_file.is_memory()) {

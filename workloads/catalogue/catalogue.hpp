@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "workloads/dataflow.hpp"
 #include "workloads/machine.hpp"
@@ -20,8 +21,10 @@ std::span<const Dataflow* const> dataflows();
 const Dataflow* dataflow_of(const Case& a_case);
 
 // A shipped device's name or a file. `overrides`: paths below the device ("npu.shim.burst",
-// "memory.refresh") and their values. Throws ConfigError.
-Device load_device(const std::string& name, const Overrides& overrides);
+// "memory.refresh") and their values; `prefix`: what stands before these paths where they are set.
+// Throws ConfigError.
+Device load_device(const std::string& name, const Overrides& overrides,
+                   std::string_view prefix = "device.");
 
 // Asks a describing document's root for every key of such a device's file.
 void describe_device(arch::base::config::Node& root, const Machine& machine);
