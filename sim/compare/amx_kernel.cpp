@@ -30,7 +30,7 @@ double elements(const TileShape& shape, std::int64_t bytes_an_element) {
 AmxKernelRun run_program(const sim::Scenario& like, const std::string& text,
                          const std::string& file, std::int64_t count) {
     workloads::amx::tiles::AmxProgramWorkload workload;
-    workload.file = file;
+    workload.file = workload.path = file;
     workload.programs = workloads::amx::tiles::read_kernel(text, file, count);
     AmxKernelRun run;
     std::int64_t instructions = 0;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <string>
 #include <utility>
@@ -123,6 +124,25 @@ TEST(Session, AFileThatIsNotThereIsSaidWhereItsKeyStands) {
                 HasSubstr("s.yaml:1:9: device: /no.yaml: there is no such file"));
     EXPECT_THAT(complaint("memory: /no.yaml\nagents: {a: {stream: {}}}\n"),
                 HasSubstr("s.yaml:1:9: memory: /no.yaml: there is no such file"));
+}
+
+TEST(Session, WhatIsWrongInAnAmxProgramIsNamedByThePathItWasFoundAt) {
+    const arch::base::TemporaryFolder folder;
+    const std::string program = folder.path() / "k.amx";
+    const auto problem = [&](const std::string& text) -> std::string {
+        std::ofstream(program) << text;
+        try {
+            session::run(
+                parse_scenario("device: sapphire_rapids\nworkload: {amx_program: {file: k.amx}}\n",
+                               folder.path() / "s.yaml", {}));
+        } catch (const arch::base::config::ConfigError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_THAT(problem("foo\n"), testing::StartsWith(program + ":1:1: unknown instruction"));
+    EXPECT_THAT(problem("# faults\ntilezero tmm0\n"), testing::StartsWith(program + ":2:1: "));
+    EXPECT_THAT(problem("# nothing\n"), HasSubstr(program + ": holds no instruction"));
 }
 
 // As all other paths in files, from the file's folder; from the working folder as well, where

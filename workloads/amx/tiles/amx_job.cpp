@@ -85,7 +85,7 @@ void throw_fault(const Case& a_case, const Socket& socket) {
         return;
     }
     if (const auto* program = a_case.problem.find<AmxProgramWorkload>()) {
-        fault = fmt::format("{}:{}:1: {}", program->file, line, fault);
+        fault = fmt::format("{}:{}:1: {}", program->path, line, fault);
     }
     throw arch::base::config::ConfigError(fault);
 }

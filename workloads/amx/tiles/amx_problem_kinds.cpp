@@ -43,13 +43,14 @@ class AmxProgramKind final : public ProblemKind {
         if (node.describing()) {
             return {*this, std::move(workload)};
         }
-        const auto text = read_named_file(node, "file", beside(source.file, workload.file));
+        workload.path = beside(source.file, workload.file);
+        const auto text = read_named_file(node, "file", workload.path);
         if (!text) {
             return {*this, std::move(workload)};
         }
-        workload.programs = read_kernel(*text, workload.file, 1);
+        workload.programs = read_kernel(*text, workload.path, 1);
         if (workload.programs.front().statements.empty()) {
-            node.error("file", fmt::format("{}: holds no instruction", workload.file));
+            node.error("file", fmt::format("{}: holds no instruction", workload.path));
         }
         return {*this, std::move(workload)};
     }

@@ -13,7 +13,8 @@ namespace tilesim::workloads::amx::tiles {
 
 // Instructions for AMX cores in their text form (arch/amx/program/program_text.hpp).
 struct AmxProgramWorkload {
-    std::string file;
+    std::string file;                                   // as it was written
+    std::string path;                                   // as it is found, and named in messages
     std::vector<arch::amx::program::Program> programs;  // one a thread
     AmxMapping::DataIn data_in = AmxMapping::DataIn::L1;
 };
