@@ -2,14 +2,14 @@
 
 #include <unistd.h>
 
+#include "arch/base/yaml_block.hpp"
 #include "sim/explore/interrupt.hpp"
 #include "sim/explore/progress.hpp"
-#include "sim/explore/yaml_block.hpp"
 
 namespace tilesim::sim::explore {
 
 Job without_mapping(Job job) {
-    job.text = without_block(job.text, "mapping");
+    job.text = arch::base::config::without_block(job.text, "mapping");
     std::erase_if(job.overrides,
                   [](const auto& setting) { return setting.first.starts_with("mapping"); });
     return job;

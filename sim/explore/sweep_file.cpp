@@ -11,9 +11,9 @@
 #include <stdexcept>
 
 #include "arch/base/quantity.hpp"
+#include "arch/base/yaml_block.hpp"
 #include "sim/explore/axis_range.hpp"
 #include "sim/explore/base_values.hpp"
-#include "sim/explore/yaml_block.hpp"
 #include "sim/scenario.hpp"
 #include "sim/schema.hpp"
 #include "workloads/npu/mlir/design/design_file.hpp"
@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 using arch::base::config::ConfigError;
 using arch::base::config::Document;
 using arch::base::config::Node;
+using arch::base::config::only_block;
 using workloads::npu::mlir::design::is_design_file;
 
 namespace {

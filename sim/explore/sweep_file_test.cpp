@@ -249,6 +249,14 @@ TEST(Sweep, EveryShippedFileHasPoints) {
     EXPECT_GE(files, 4);
 }
 
+TEST(Sweep, MayBeWrittenAsJson) {
+    const SweepFile sweep = parse_sweep(
+        R"({"scenario": {"device": "ddr5_5600", "workload": {"memory_stream": {"requests": 1}}},
+            "axes": [{"key": "workload.memory_stream.outstanding", "values": [1, 2, 4]}]})",
+        "s.json");
+    EXPECT_EQ(points_of(sweep, {}).size(), 3U);
+}
+
 TEST(Sweep, ErrorsInAnInlineScenarioPointIntoTheSweepFile) {
     const SweepFile sweep = parsed("axes: [{seeds: 2}]\n");
     EXPECT_EQ(sweep.base_text.find("device: xdna"), std::string{" \n"}.size() + 10);

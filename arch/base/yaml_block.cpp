@@ -1,8 +1,12 @@
-#include "sim/explore/yaml_block.hpp"
+#include "arch/base/yaml_block.hpp"
+
+#include <yaml-cpp/yaml.h>
 
 #include <sstream>
 
-namespace tilesim::sim::explore {
+#include "arch/base/config.hpp"
+
+namespace tilesim::arch::base::config {
 
 namespace {
 
@@ -23,9 +27,21 @@ std::string each_line(const std::string& text, const std::string& key, Keep keep
     return result;
 }
 
+// The text's map where it has the key, but no line begins with it; nothing otherwise.
+YAML::Node holding(const std::string& text, const std::string& key) {
+    if (("\n" + text).find("\n" + key + ":") != text.npos ||
+        !Document::parse(text, "").root().has(key)) {
+        return YAML::Node{YAML::NodeType::Undefined};
+    }
+    return YAML::Load(text);
+}
+
 }  // namespace
 
 std::string only_block(const std::string& text, const std::string& key) {
+    if (const YAML::Node map = holding(text, key); map.IsDefined()) {
+        return YAML::Dump(map[key]) + "\n";
+    }
     return each_line(text, key, [&key](std::string line, bool inside, bool opens) {
         if (opens) {
             line.replace(0, key.size() + 1, std::string(key.size() + 1, ' '));
@@ -35,9 +51,13 @@ std::string only_block(const std::string& text, const std::string& key) {
 }
 
 std::string without_block(const std::string& text, const std::string& key) {
+    if (YAML::Node map = holding(text, key); map.IsDefined()) {
+        map.remove(key);
+        return YAML::Dump(map) + "\n";
+    }
     return each_line(text, key, [](const std::string& line, bool inside, bool) {
         return inside ? std::string{} : line;
     });
 }
 
-}  // namespace tilesim::sim::explore
+}  // namespace tilesim::arch::base::config
