@@ -253,10 +253,14 @@ PimPlacement shaped(const GemvProblem& gemv, const PimMapping& mapping, const Me
         throw ConfigError(fmt::format("mapping.pimnast.split_k: {} parts do not share {} channels",
                                       mapping.split_k, memory.channels));
     }
-    if (mapping.input_registers >= pim.registers + (pim.output_registers > 0 ? 1 : 0)) {
+    const bool shared = pim.output_registers == 0;
+    const std::int64_t most = pim.registers - (shared ? 1 : 0);
+    if (mapping.input_registers > most) {
         throw ConfigError(
-            fmt::format("mapping.pimnast.input_registers: must be below the {} registers, got {}",
-                        pim.registers, mapping.input_registers));
+            fmt::format("mapping.pimnast.input_registers: must be at most {}, of {} registers{}, "
+                        "got {}",
+                        most, pim.registers, shared ? ", one of which holds outputs" : "",
+                        mapping.input_registers));
     }
     p.channels = memory.channels / mapping.split_k;
     p.banks = p.channels * memory.banks();

@@ -84,7 +84,13 @@ TEST(PimPlacement, RefusesWithTheReason) {
     EXPECT_NE(reason(gemv, {}, small_page).find("pim.page"), std::string::npos);
     pim::PimConfig few;
     few.registers = 8;
-    EXPECT_NE(reason(gemv, {}, few).find("below the 8 registers"), std::string::npos);
+    EXPECT_EQ(reason(gemv, {}, few),
+              "mapping.pimnast.input_registers: must be at most 7, of 8 registers, one of which "
+              "holds outputs, got 8");
+    few.output_registers = 8;
+    few.registers = 7;
+    EXPECT_EQ(reason(gemv, {}, few),
+              "mapping.pimnast.input_registers: must be at most 7, of 7 registers, got 8");
 }
 
 TEST(PimPlacement, UnevenRowsArePaddedAndSaidSo) {
