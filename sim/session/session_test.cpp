@@ -145,6 +145,16 @@ TEST(Session, WhatIsWrongInAnAmxProgramIsNamedByThePathItWasFoundAt) {
     EXPECT_THAT(problem("# nothing\n"), HasSubstr(program + ": holds no instruction"));
 }
 
+// As `lower` prints a product of which the first core's share is nothing.
+TEST(Session, TheFirstThreadOfAnAmxProgramMayDoNothing) {
+    const arch::base::TemporaryFolder folder;
+    std::ofstream(folder.path() / "k.amx") << "# thread 0\n# thread 1\nscalar\n";
+    const auto result = session::run(
+        parse_scenario("device: sapphire_rapids\nworkload: {amx_program: {file: k.amx}}\n",
+                       folder.path() / "s.yaml", {}));
+    EXPECT_EQ(result.status, workloads::Status::Ok);
+}
+
 // As all other paths in files, from the file's folder; from the working folder as well, where
 // scripts had to count it from before.
 TEST(Session, AFileNamesDevicesAndModelsFromItsFolder) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "arch/base/config.hpp"
@@ -49,7 +50,8 @@ class AmxProgramKind final : public ProblemKind {
             return {*this, std::move(workload)};
         }
         workload.programs = read_kernel(*text, workload.path, 1);
-        if (workload.programs.front().statements.empty()) {
+        if (std::ranges::all_of(workload.programs,
+                                [](const auto& program) { return program.statements.empty(); })) {
             node.error("file", fmt::format("{}: holds no instruction", workload.path));
         }
         return {*this, std::move(workload)};
