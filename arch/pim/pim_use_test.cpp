@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace tilesim::arch::pim {
 namespace {
 
@@ -26,6 +28,43 @@ TEST(PimUse, NamesTheCommandsAProgramDoesNotHave) {
         EXPECT_THAT(not_exercised({}, program, kRows), Not(Contains(key)));
     }
     EXPECT_THAT(not_exercised({}, program, kRows), Contains("pim.scale_commands"));
+}
+
+// Mode registers are a row, which is opened and written; the host reads and writes rows, too.
+TEST(PimUse, RowsAreOpenedReadAndWrittenByMoreThanMacs) {
+    const auto named = [](PimOp op, const char* key) {
+        PimProgram program;
+        program.commands = {{.op = op}};
+        const auto names = not_exercised({}, program, kRows);
+        return std::find(names.begin(), names.end(), key) != names.end();
+    };
+    for (const PimOp op : {PimOp::WriteBank, PimOp::ModeVisit, PimOp::ModeWrite, PimOp::Spill}) {
+        EXPECT_FALSE(named(op, "pim.activate_to_mac"));
+        EXPECT_FALSE(named(op, "pim.write_to_precharge"));
+        EXPECT_TRUE(named(op, "pim.mac_to_precharge"));
+        EXPECT_TRUE(named(op, "pim.mac_to_write"));
+    }
+    for (const PimOp op : {PimOp::ReadBank, PimOp::ReadBanks, PimOp::LoadOutputs}) {
+        EXPECT_FALSE(named(op, "pim.activate_to_mac"));
+        EXPECT_FALSE(named(op, "pim.mac_to_precharge"));
+        EXPECT_FALSE(named(op, "pim.mac_to_write"));
+        EXPECT_TRUE(named(op, "pim.write_to_precharge"));
+        EXPECT_TRUE(named(op, "pim.mac_interval"));
+    }
+    EXPECT_FALSE(named(PimOp::ReadResults, "pim.mac_to_write"));
+    EXPECT_TRUE(named(PimOp::ReadResults, "pim.activate_to_mac"));
+}
+
+TEST(PimUse, TheHostTurnsAndWaitsForWhatIsOneBanksToo) {
+    PimProgram program;
+    program.commands = {{.op = PimOp::Mac}};
+    for (const char* key : {"pim.host_turn", "pim.result_latency", "pim.result_bits"}) {
+        EXPECT_THAT(not_exercised({}, program, kRows), Contains(key));
+    }
+    program.commands = {{.op = PimOp::WriteBankInputs}, {.op = PimOp::ReadBank}};
+    EXPECT_THAT(not_exercised({}, program, kRows), Not(Contains("pim.host_turn")));
+    EXPECT_THAT(not_exercised({}, program, kRows), Not(Contains("pim.result_latency")));
+    EXPECT_THAT(not_exercised({}, program, kRows), Contains("pim.result_bits"));
 }
 
 TEST(PimUse, AnAluThatHoldsNoBusNeedNotDrain) {
