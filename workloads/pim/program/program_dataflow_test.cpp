@@ -56,5 +56,10 @@ TEST(PimProgramBytes, AMissingInputIsFound) {
     EXPECT_FALSE(run("write_input 1\nmac row 3 columns 0-7\n").match);  // nothing has left
 }
 
+TEST(PimProgramBytes, WhereNothingIsMultipliedThereIsNothingToCompare) {
+    EXPECT_FALSE(run("write_input 2\nwrite_bank 6 row 9 columns 0-7\nbarrier\n").compared());
+    EXPECT_TRUE(run("write_input 1\nmac row 3 columns 0-7\n").compared());
+}
+
 }  // namespace
 }  // namespace tilesim::workloads::pim::program
