@@ -73,15 +73,18 @@ void choose_streams(ArrayShape& shape, const OutputStationaryMapping& map,
 // Rows that share a stream of C send packets in the order in which they end. A packet whose place
 // is still taken holds up those behind it, so its core may not be so far ahead that the place waits
 // for one of them. The broadcast of B keeps the cores of a column within b_buffers calls and what
-// the switches hold, counted as one call more; a core that has begun a tile c_buffers later has
-// sent this one.
+// the switches hold, counted as one call more; a core that has begun a tile c_buffers later, or
+// the one behind that where its sums need no room of C, has sent this one. Nor is it further ahead
+// than the shims have been given transfers.
 std::int64_t joins_of(const ArrayShape& shape, const OutputStationaryMapping& map,
                       std::int64_t calls_per_tile) {
     if (shape.c_in == shape.rows) {
         return map.c_blocks;
     }
     const std::int64_t ahead = ceil_div(map.b_buffers + 2, calls_per_tile);
-    return map.c_buffers * ceil_div(map.c_buffers - 1 + ahead, map.c_buffers);
+    const std::int64_t unsent = map.c_buffers - (map.sums_apart ? 0 : 1);
+    const auto places = std::clamp<std::int64_t>(shape.in_flight, 1, unsent + ahead);
+    return map.c_buffers * ceil_div(places, map.c_buffers);
 }
 
 void choose_slots(ArrayShape& shape, const OutputStationaryMapping& map, const NpuConfig& config) {
@@ -167,8 +170,8 @@ ArrayShape shape_of(const GemmView& view, const NpuConfig& config) {
     shape.a_rows = ceil_div(shape.rows, shape.columns);
     choose_homes(shape, buffer_sizes(view, config), map, config);
     choose_streams(shape, map, config);
-    shape.joins = joins_of(shape, map, padded(view, config).k / map.k_ct);
     choose_slots(shape, map, config);
+    shape.joins = joins_of(shape, map, padded(view, config).k / map.k_ct);
     return shape;
 }
 

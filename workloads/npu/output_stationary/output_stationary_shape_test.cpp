@@ -406,5 +406,19 @@ TEST_P(Shapes, RowsThatShareAStreamHaveAPlaceForEveryTileOneCoreMayBeAhead) {
     EXPECT_EQ(shape().joins, 4);  // three, in whole turns of the core's two buffers
 }
 
+// Sums in buffers of their own need no room of C until they are cast: a tile more is under way.
+TEST_P(Shapes, RowsThatShareAStreamHaveAPlaceMoreWhereSumsLieApart) {
+    machine_.npu.memory_dma.channels = 5;
+    map_.sums_apart = true;
+    EXPECT_EQ(shape().joins, 2);  // a tile is nine calls
+    map_.b_buffers = 8;
+    EXPECT_EQ(shape().joins, 3);
+    map_.in_flight = 2;
+    EXPECT_EQ(shape().joins, 2);  // no transfers of a third tile yet
+    map_.in_flight = 0;
+    map_.c_buffers = 2;
+    EXPECT_EQ(shape().joins, 4);
+}
+
 }  // namespace
 }  // namespace tilesim::workloads::npu::output_stationary
