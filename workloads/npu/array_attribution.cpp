@@ -1,6 +1,9 @@
 #include "workloads/npu/array_attribution.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +11,9 @@
 #include "workloads/attribution.hpp"
 
 namespace tilesim::workloads::npu {
+
+using arch::base::stats::Group;
+using arch::base::stats::StateAccount;
 
 namespace {
 
@@ -19,26 +25,52 @@ struct Lane {
     // Cycles in which a reader had nothing to fetch or nowhere to put it.
     double slack() const { return idle + stream; }
     bool hardly_pauses() const { return 10 * (memory + stream + idle) < streaming; }
+    // Memory is what it waits for; else words come and go as fast as the stream moves them.
+    bool starves() const { return 10 * memory > streaming; }
 };
 
-std::vector<Lane> lanes_of(const RunResult& result, std::string_view prefix) {
-    const double dispatch = state_of(result, "command_processor", "dispatch");
+struct Times {
+    const RunResult& result;
+    const ShimPace& pace;
+};
+
+using States = std::vector<std::pair<std::string, double>>;
+
+double of_state(const States& states, std::string_view state) {
+    const auto found = std::find_if(states.begin(), states.end(),
+                                    [&](const auto& each) { return each.first == state; });
+    return found == states.end() ? 0 : found->second;
+}
+
+double total_of(const States& states) {
+    return std::accumulate(states.begin(), states.end(), 0.0,
+                           [](double sum, const auto& each) { return sum + each.second; });
+}
+
+// A class by the channel that sets its pace, else by the mean of its channels.
+std::vector<Lane> lanes_of(const Times& times, std::string_view prefix) {
+    const double dispatch = state_of(times.result, "command_processor", "dispatch");
     std::vector<Lane> lanes;
-    for (const auto& [name, states] : result.where) {
-        if (name.starts_with(prefix)) {
-            const auto state = [&, &lane = name](const char* of) {
-                return state_of(result, lane, of);
-            };
-            lanes.push_back({state("streaming"), state("waiting_for_memory"),
-                             state("waiting_for_stream"), std::max(0.0, state("idle") - dispatch)});
+    for (const auto& [name, mean] : times.result.where) {
+        if (!name.starts_with(prefix)) {
+            continue;
         }
+        const auto pace =
+            std::find_if(times.pace.begin(), times.pace.end(),
+                         [&, &lane = name](const auto& each) { return each.first == lane; });
+        const bool paced = pace != times.pace.end();
+        const double cycles = paced ? total_of(mean) : 1;
+        const States& states = paced ? pace->second : mean;
+        const auto state = [&](const char* of) { return of_state(states, of) * cycles; };
+        lanes.push_back({state("streaming"), state("waiting_for_memory"),
+                         state("waiting_for_stream"), std::max(0.0, state("idle") - dispatch)});
     }
     return lanes;
 }
 
 // The one that is idle least sets the pace: others may have moved all they had to, as a vector.
-Lane busiest_lane(const RunResult& result, std::string_view prefix) {
-    const std::vector<Lane> lanes = lanes_of(result, prefix);
+Lane busiest_lane(const Times& times, std::string_view prefix) {
+    const std::vector<Lane> lanes = lanes_of(times, prefix);
     const auto least = std::min_element(
         lanes.begin(), lanes.end(), [](const Lane& a, const Lane& b) { return a.idle < b.idle; });
     return least == lanes.end() ? Lane{} : *least;
@@ -76,12 +108,12 @@ const char* cause_of_idle(const Processor& processor, const Lane& reader, const 
 
 // A reader that has nowhere to put its words while cores starve: they wait for the other operand,
 // which is late in the streams, or for its descriptors, or out of memory.
-const char* cause_of_blocked(const RunResult& result, const Processor& processor,
+const char* cause_of_blocked(const Times& times, const Processor& processor,
                              const std::vector<Lane>& readers) {
-    double inner = busiest_lane(result, "shim_mm2s").streaming;  // goes on to them
-    for (const auto& [name, states] : result.where) {
+    double inner = busiest_lane(times, "shim_mm2s").streaming;  // goes on to them
+    for (const auto& [name, states] : times.result.where) {
         if (name.starts_with("memory_tile_mm2s")) {
-            inner = std::max(inner, state_of(result, name, "streaming"));
+            inner = std::max(inner, of_state(states, "streaming"));
         }
     }
     double memory = 0;
@@ -96,33 +128,34 @@ const char* cause_of_blocked(const RunResult& result, const Processor& processor
 // Cores that wait for input: as long as the dispatch did not keep them, and, where whoever feeds
 // them hardly ever pauses or is waited for while it has no slack, as long as they compute, for
 // faster kernels would wait longer.
-Cause cause_of_starving(const RunResult& result, double starved, double kernels) {
-    const Processor processor = processor_of(result);
-    const std::vector<Lane> readers = lanes_of(result, "shim_mm2s");
-    const Lane reader = busiest_lane(result, "shim_mm2s");
+Cause cause_of_starving(const Times& times, double starved, double kernels) {
+    const Processor processor = processor_of(times.result);
+    const std::vector<Lane> readers = lanes_of(times, "shim_mm2s");
+    const Lane reader = busiest_lane(times, "shim_mm2s");
     if (processor.hardly_pauses() && 2 * processor.pauses() < starved) {
         return {starved + kernels, kDescriptors};
     }
     const bool from_memory = reader.memory >= reader.stream && reader.memory >= reader.idle;
     const bool idle = reader.idle > reader.stream && reader.idle > reader.memory;
     const bool reads_bind = (from_memory || reader.hardly_pauses()) && 2 * reader.slack() < starved;
-    const Lane writer = busiest_lane(result, "shim_s2mm");
+    const Lane writer = busiest_lane(times, "shim_s2mm");
     return {starved + (reads_bind ? kernels : 0.0),
             reader.hardly_pauses() ? kShimStreams
             : from_memory          ? kReads
             : idle                 ? cause_of_idle(processor, reader, writer)
-                                   : cause_of_blocked(result, processor, readers)};
+                                   : cause_of_blocked(times, processor, readers)};
 }
 
 // Cores that wait for room for their results: whom the shims' writers wait for.
-const char* cause_of_full(const RunResult& result) {
-    const Lane writer = busiest_lane(result, "shim_s2mm");
+const char* cause_of_full(const Times& times) {
+    const Lane writer = busiest_lane(times, "shim_s2mm");
     return !writer.hardly_pauses() && writer.memory > writer.slack() ? kWrites : "C drain";
 }
 
 // An array's time as its cores see it. The dispatch passes while they wait for the host or for
 // their first input; waiting for input is split by whom the shim's reads wait for.
-std::vector<Cause> causes_of_cores(const RunResult& result) {
+std::vector<Cause> causes_of_cores(const Times& times) {
+    const RunResult& result = times.result;
     const auto core = [&](const char* state) { return state_of(result, "core", state); };
     const double dispatch = state_of(result, "command_processor", "dispatch");
     const double host = core("waiting_for_host");
@@ -130,8 +163,8 @@ std::vector<Cause> causes_of_cores(const RunResult& result) {
     const double kernels = core("multiply") + core("vector");
     return {{core("multiply"), "core kernel: multiply"},
             {core("vector"), "core kernel: vector"},
-            cause_of_starving(result, starved, kernels),
-            {core("waiting_for_output"), cause_of_full(result)},
+            cause_of_starving(times, starved, kernels),
+            {core("waiting_for_output"), cause_of_full(times)},
             {core("zero"), "core kernel: zero"},
             {core("add"), "core kernel: add"},
             {core("fixed_kernel"), "core kernels of stated cost"},
@@ -147,7 +180,8 @@ std::vector<Cause> causes_of_cores(const RunResult& result) {
 }
 
 // What the longest of the way to memory and the streams takes, in cycles of the cores.
-Cause bound_of_data(const RunResult& result) {
+Cause bound_of_data(const Times& times) {
+    const RunResult& result = times.result;
     if (!result.bounds || result.time_ns <= 0) {
         return {0, kReads};
     }
@@ -157,12 +191,13 @@ Cause bound_of_data(const RunResult& result) {
             total += name == "core" ? state.second : 0;
         }
     }
-    const Lane reader = busiest_lane(result, "shim_mm2s");
-    const Lane writer = busiest_lane(result, "shim_s2mm");
+    const Lane reader = busiest_lane(times, "shim_mm2s");
+    const Lane writer = busiest_lane(times, "shim_s2mm");
     const bool stream = result.bounds->stream_ns > result.bounds->memory_ns;
     const char* name = result.mapping.contains("gotoblas") && stream ? kOwnStreams
                        : reader.hardly_pauses()                      ? kShimStreams
                        : stream                                      ? kStreams
+                       : !reader.starves() && !writer.starves()      ? kShimStreams
                        : writer.memory > reader.memory               ? kWrites
                                                                      : kReads;
     return {total / result.time_ns * (stream ? result.bounds->stream_ns : result.bounds->memory_ns),
@@ -202,15 +237,53 @@ std::vector<Cause> causes_of_shims(const RunResult& result) {
             {shims("fetching"), "descriptor fetches"}};
 }
 
+// The account that was idle or waited for the stream least, by class.
+void add_pace(const Group& group, std::map<std::string, const StateAccount*>& least) {
+    const auto slack = [](const StateAccount& account) {
+        std::int64_t cycles = 0;
+        for (std::size_t i = 0; i < account.states().size(); ++i) {
+            const std::string_view state = account.states()[i].name;
+            cycles += state == "idle" || state == "waiting_for_stream" ? account.spent(i) : 0;
+        }
+        return cycles;
+    };
+    if (group.component_class().starts_with("shim_")) {
+        for (const StateAccount* account : group.accounts()) {
+            const StateAccount*& kept = least[group.component_class()];
+            kept = kept == nullptr || slack(*account) < slack(*kept) ? account : kept;
+        }
+    }
+    for (const Group* child : group.children()) {
+        add_pace(*child, least);
+    }
+}
+
 }  // namespace
 
-void name_array_bottlenecks(RunResult& result) {
+ShimPace shim_pace(const Group& root) {
+    std::map<std::string, const StateAccount*> least;
+    add_pace(root, least);
+    ShimPace pace;
+    for (const auto& [name, account] : least) {
+        States shares;
+        for (std::size_t i = 0; i < account->states().size() && account->total() > 0; ++i) {
+            shares.emplace_back(
+                account->states()[i].name,
+                static_cast<double>(account->spent(i)) / static_cast<double>(account->total()));
+        }
+        pace.emplace_back(name, std::move(shares));
+    }
+    return pace;
+}
+
+void name_array_bottlenecks(RunResult& result, const ShimPace& pace) {
     if (!has_class(result, "core")) {
         take_longest(result, causes_of_shims(result));
         return;
     }
-    std::vector<Cause> causes = causes_of_cores(result);
-    weigh(bound_of_data(result), causes);
+    const Times times{result, pace};
+    std::vector<Cause> causes = causes_of_cores(times);
+    weigh(bound_of_data(times), causes);
     weigh({processor_of(result).writes, kDescriptors}, causes);
     take_longest(result, std::move(causes));
 }

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "arch/base/stats.hpp"
 #include "arch/npu/core/core_account.hpp"
 #include "workloads/attribution.hpp"
 #include "workloads/result.hpp"
@@ -143,13 +148,16 @@ TEST(Bottlenecks, VectorKernelsAreACause) {
 }
 
 TEST(Bottlenecks, ABoundLongerThanAnyCauseIsTheBottleneck) {
-    const auto run = [](double stream_ns, double memory_ns) {
+    const auto run = [](double stream_ns, double memory_ns, double memory_waits = 51) {
         RunResult result;
         result.mapping = nlohmann::ordered_json::object();
         result.time_ns = 2000;
         result.bounds = GemmBounds{.stream_ns = stream_ns, .memory_ns = memory_ns};
         result.where = {{"core", {{"multiply", 918}, {"waiting_for_input", 82}}},  // 2 ns a cycle
-                        {"shim_mm2s0", {{"streaming", 500}, {"waiting_for_stream", 500}}}};
+                        {"shim_mm2s0",
+                         {{"streaming", 500},
+                          {"waiting_for_memory", memory_waits},
+                          {"waiting_for_stream", 500 - memory_waits}}}};
         name_array_bottlenecks(result);
         return result;
     };
@@ -158,6 +166,45 @@ TEST(Bottlenecks, ABoundLongerThanAnyCauseIsTheBottleneck) {
     EXPECT_EQ(run(1000, 1838).next_bottleneck, "core kernel: multiply");
     EXPECT_EQ(run(1838, 1000).bottleneck, "streams between memory tiles and cores");
     EXPECT_EQ(run(1838, 1000).next_bottleneck, "core kernel: multiply");
+    // Both take as long where the way to memory is as wide as the streams: who is waited for tells.
+    EXPECT_EQ(run(1838, 1838).bottleneck, "shim reads waiting for DRAM and its fabric");
+    EXPECT_EQ(run(1838, 1838, 50).bottleneck, "streams from the shims, a word a cycle");
+}
+
+// Cores share the A of a row and the B of a column: channels that come sooner wait for the last.
+TEST(Bottlenecks, TheChannelThatPausesLeastSetsThePaceOfItsClass) {
+    using arch::base::stats::Group;
+    using arch::base::stats::StateAccount;
+    enum class State { Idle, Streaming, Stream, Memory };
+    const std::vector<arch::base::stats::State> states{
+        {"idle", ""}, {"streaming", ""}, {"waiting_for_stream", ""}, {"waiting_for_memory", ""}};
+    struct Channel {
+        Channel(Group& array, std::string_view name, std::vector<arch::base::stats::State> of)
+            : group(array, name, "shim_mm2s0"),
+              time(group, "time", arch::base::stats::Unit::Cycle, std::move(of)) {}
+        Group group;
+        StateAccount time;
+    };
+    Group array("npu");
+    Channel early(array, "early", states);
+    Channel last(array, "last", states);
+    early.time.add(State::Streaming, 100);
+    early.time.add(State::Stream, 900);
+    last.time.add(State::Idle, 30);
+    last.time.add(State::Streaming, 100);
+    last.time.add(State::Stream, 70);
+    last.time.add(State::Memory, 800);
+
+    RunResult result;
+    result.mapping = nlohmann::ordered_json::object();
+    result.where = {{"command_processor", {{"writing", 120}, {"waiting_for_token", 880}}},
+                    {"core", {{"multiply", 200}, {"waiting_for_input", 800}}}};
+    const auto means = where_time_went(array);
+    result.where.insert(result.where.end(), means.begin(), means.end());
+    name_array_bottlenecks(result);
+    EXPECT_EQ(result.bottleneck, "shim descriptors not programmed in time");
+    name_array_bottlenecks(result, shim_pace(array));
+    EXPECT_EQ(result.bottleneck, "shim reads waiting for DRAM and its fabric");
 }
 
 // Columns that begin late, one after the other, wait for memory while they run; twice the memory

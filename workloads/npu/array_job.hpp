@@ -13,6 +13,7 @@
 #include "arch/npu/tile/tile_memory.hpp"
 #include "workloads/dataflow.hpp"
 #include "workloads/gemm.hpp"
+#include "workloads/npu/array_attribution.hpp"
 #include "workloads/npu/gemm_data.hpp"
 #include "workloads/product_check.hpp"
 
@@ -50,9 +51,10 @@ struct EqualRounds {
 };
 
 // Runs a program that is ready; the result's status says how it ended. `macs`: multiply-accumulates
-// of the problem, for the rates.
-void run_array(Runner& runner, const Case& a_case, const arch::npu::check::ReadyProgram& ready,
-               const Contents& contents, double macs, const EqualRounds& rounds, RunResult& result);
+// of the problem, for the rates. Gives what set the shims' pace.
+ShimPace run_array(Runner& runner, const Case& a_case, const arch::npu::check::ReadyProgram& ready,
+                   const Contents& contents, double macs, const EqualRounds& rounds,
+                   RunResult& result);
 
 // A matrix product, or what else a dataflow computes, lowered to a program.
 struct LoweredProduct {
