@@ -128,10 +128,11 @@ RunEnd RunningAgent::run(const Case& a_case, const Plan& plan, RunResult& result
     fiber_->yield();
     const Femtoseconds begun = origin_;
     shared_.platform.join(*built.queue, begun);
+    built.executed = {built.queue.get(), LeavePlatform{&shared_.platform}};
     built.model->start();
     running_ = true;
     fiber_->yield();
-    shared_.platform.leave(*built.queue);
+    built.executed.reset();
     const RunEnd end = end_of(how_, *built.model);
     if (end == RunEnd::Finished) {
         ended_at_ = begun + built.model->finish_time();

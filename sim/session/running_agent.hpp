@@ -49,6 +49,12 @@ struct SharedPlatform {
     arch::memory::port::BankUse by_models;  // what they have done to banks beside the memory
 };
 
+// Takes a queue out of those that a platform executes.
+struct LeavePlatform {
+    Platform* platform = nullptr;
+    void operator()(arch::base::EventQueue* queue) const { platform->leave(*queue); }
+};
+
 // An agent: its job runs in a fiber, which stops where a system has been built and while it runs.
 class RunningAgent final : public workloads::Runner {
   public:
@@ -90,6 +96,7 @@ class RunningAgent final : public workloads::Runner {
         std::unique_ptr<arch::base::stats::Group> root;
         std::unique_ptr<arch::memory::port::MemoryWindow> window;
         std::unique_ptr<workloads::Model> model;
+        std::unique_ptr<arch::base::EventQueue, LeavePlatform> executed;  // leaves before it goes
     };
 
     void begin_run();
