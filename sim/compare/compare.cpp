@@ -181,8 +181,8 @@ int compare_trace(const CompareArguments& arguments, const sim::Scenario& scenar
     }
     TraceComparison comparison = compare_traces(measured, simulated);
     comparison.column_shift = shift;
-    comparison.as_compiled =
-        compare_as_compiled(arguments, scenario, measured, comparison.compiled);
+    comparison.as_compiled = compare_as_compiled(
+        arguments, scenario, measured, compiled_code(measured, simulated, npu->core.lock_cycles));
     sim::print(arguments.format == "json" ? to_json(comparison).dump(2) + "\n"
                                           : to_table(comparison));
     if (!arguments.html.empty()) {

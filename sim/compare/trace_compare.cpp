@@ -199,32 +199,35 @@ std::map<RowKey, RowSums> sums_of(const std::map<std::string, PairedUnit>& units
     return sums;
 }
 
-// Cycles from one lock instruction of a core to the next, the fewest there are.
-std::optional<std::int64_t> lock_spacing(const PairedUnit& unit, bool measured) {
-    std::vector<std::int64_t> begins;
+// Fewest measured cycles between two lock instructions of a core that follow each other directly,
+// as the simulation has them `lock_cycles` apart: between others the core works or waits.
+std::optional<std::int64_t> lock_spacing(const PairedUnit& unit, std::int64_t lock_cycles) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> begins;  // simulated, measured
     for (const auto& [event, lane] : unit.lanes) {
         if (event.starts_with("INSTR_LOCK_")) {
             for (const Pair& pair : lane.pairs) {
-                begins.push_back((measured ? pair.measured : pair.simulated).begin);
+                begins.emplace_back(pair.simulated.begin, pair.measured.begin);
             }
         }
     }
     std::sort(begins.begin(), begins.end());
     std::optional<std::int64_t> least;
     for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
-        const std::int64_t gap = begins[i + 1] - begins[i];
-        least = std::min(least.value_or(gap), gap);
+        const std::int64_t gap = begins[i + 1].second - begins[i].second;
+        if (begins[i + 1].first - begins[i].first == lock_cycles && gap > 0) {
+            least = std::min(least.value_or(gap), gap);
+        }
     }
     return least;
 }
 
 // Of the first core whose lock instructions stand further apart, or closer, than simulated.
-std::optional<std::int64_t> other_lock_spacing(const std::map<std::string, PairedUnit>& units) {
+std::optional<std::int64_t> other_lock_spacing(const std::map<std::string, PairedUnit>& units,
+                                               std::int64_t lock_cycles) {
     for (const auto& [name, unit] : units) {
-        const auto mine = lock_spacing(unit, true);
-        const auto theirs = lock_spacing(unit, false);
-        if (mine && theirs && std::abs(*mine - *theirs) > 1) {
-            return mine;
+        const auto spacing = lock_spacing(unit, lock_cycles);
+        if (spacing && std::abs(*spacing - lock_cycles) > 1) {
+            return spacing;
         }
     }
     return std::nullopt;
@@ -274,9 +277,14 @@ TraceComparison compare_traces(const TraceFile& measured, const TraceFile& simul
                 kPercent * (row.simulated_period / row.measured_period - 1);
         }
     }
-    result.compiled = {other_lock_spacing(units), other_kernel_cycles(units)};
     name_cause(result);
     return result;
+}
+
+CompiledCode compiled_code(const TraceFile& measured, const TraceFile& simulated,
+                           arch::base::Cycles lock_cycles) {
+    const std::map<std::string, PairedUnit> units = paired(measured, simulated);
+    return {other_lock_spacing(units, lock_cycles.count()), other_kernel_cycles(units)};
 }
 
 nlohmann::ordered_json timelines(const TraceFile& measured, const TraceFile& simulated,

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "arch/base/units.hpp"
 #include "sim/compare/trace_file.hpp"
 
 namespace tilesim::sim::compare {
@@ -41,8 +42,8 @@ struct Divergence {
 // What a trace shows of the code that a compiler has made of the cores, where the simulation has
 // something else: a design does not say it.
 struct CompiledCode {
-    std::optional<std::int64_t>
-        lock_spacing;                    // fewest cycles from one lock instruction to the next
+    // Fewest cycles from one lock instruction to the next, where the core does nothing between.
+    std::optional<std::int64_t> lock_spacing;
     std::optional<std::int64_t> kernel;  // cycles between its markers, the median
 };
 
@@ -66,7 +67,6 @@ struct TraceComparison {
     std::int64_t column_shift = 0;  // the loader put the design so many columns further east
     std::int64_t lost_packets = 0;
     std::string cause;
-    CompiledCode compiled;
     std::optional<AsCompiled> as_compiled;
     // Everything lasts this much longer in the measurement: its ticks are of another length.
     std::optional<double> uniform_factor;
@@ -74,6 +74,10 @@ struct TraceComparison {
 
 // Throws ConfigError with the reason when the two are not comparable.
 TraceComparison compare_traces(const TraceFile& measured, const TraceFile& simulated);
+
+// `lock_cycles` is what a lock instruction has taken in the simulation.
+CompiledCode compiled_code(const TraceFile& measured, const TraceFile& simulated,
+                           arch::base::Cycles lock_cycles);
 
 // Begin and end of what both sides have, counted from each unit's first common event:
 // {unit: {event: {"measured": [[begin, end]], "simulated": [...]}}}. At most `most` an event.

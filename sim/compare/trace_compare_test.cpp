@@ -7,10 +7,12 @@
 #include <cmath>
 
 #include "arch/base/config.hpp"
+#include "arch/base/units.hpp"
 
 namespace tilesim::sim::compare {
 namespace {
 
+using arch::base::Cycles;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -178,8 +180,20 @@ TEST(CompareTraces, SaysHowFarApartTheCompilerHasPutLockInstructions) {
                       {"INSTR_LOCK_RELEASE_REQ", 90, 91},
                       {"INSTR_LOCK_ACQUIRE_REQ", 90 + apart, 91 + apart}});
     };
-    EXPECT_EQ(compare_traces(locks(14), locks(5)).compiled.lock_spacing, 14);
-    EXPECT_EQ(compare_traces(locks(6), locks(5)).compiled.lock_spacing, std::nullopt);
+    EXPECT_EQ(compiled_code(locks(14), locks(5), Cycles{5}).lock_spacing, 14);
+    EXPECT_EQ(compiled_code(locks(6), locks(5), Cycles{5}).lock_spacing, std::nullopt);
+}
+
+// What a core does between two lock instructions is not how far apart the compiler has put them.
+TEST(CompareTraces, LockInstructionsWithOtherWorkBetweenSayNothingOfTheCompiler) {
+    const auto locks = [](std::int64_t work, std::int64_t apart) {
+        return trace({{"INSTR_LOCK_ACQUIRE_REQ", 0, 1},
+                      {"INSTR_LOCK_RELEASE_REQ", work, work + 1},
+                      {"INSTR_LOCK_ACQUIRE_REQ", work + apart, work + apart + 1}});
+    };
+    EXPECT_EQ(compiled_code(locks(341, 500), locks(229, 400), Cycles{5}).lock_spacing,
+              std::nullopt);
+    EXPECT_EQ(compiled_code(locks(9, 14), locks(20, 5), Cycles{5}).lock_spacing, 14);
 }
 
 // Vector instructions that no markers stand around are no kernel's length.
@@ -189,9 +203,9 @@ TEST(CompareTraces, SaysHowLongMarkedKernelsAre) {
         add_kernels_between_markers(file);
         return file;
     };
-    EXPECT_EQ(compare_traces(kernels(72), kernels(65)).compiled.kernel, 72);
-    EXPECT_EQ(compare_traces(kernels(66), kernels(65)).compiled.kernel, std::nullopt);
-    EXPECT_EQ(compare_traces(trace({{"INSTR_VECTOR", 0, 72}}), kernels(65)).compiled.kernel,
+    EXPECT_EQ(compiled_code(kernels(72), kernels(65), Cycles{5}).kernel, 72);
+    EXPECT_EQ(compiled_code(kernels(66), kernels(65), Cycles{5}).kernel, std::nullopt);
+    EXPECT_EQ(compiled_code(trace({{"INSTR_VECTOR", 0, 72}}), kernels(65), Cycles{5}).kernel,
               std::nullopt);
 }
 
