@@ -87,6 +87,9 @@ void read_shim(Node node, ShimConfig& shim) {
     node.optional("modifiable", shim.modifiable,
                   "descriptors mark their requests so (AxCache 2; mlir-aie's default since "
                   "September 2025): the NoC may join them");
+    if (shim.burst.count() % kWordBytes != 0) {
+        node.error("burst", fmt::format("must be a multiple of 4 B, got {} B", shim.burst.count()));
+    }
     if (shim.data_fifo < shim.burst) {
         node.error("data_fifo", "must hold a burst");
     }

@@ -28,5 +28,12 @@ TEST(NpuConfig, WhatExceedsAnotherKeySaysBoth) {
                                    "got 3072 B"));
 }
 
+// The part of a word that stands at the end of a burst would never get to the stream.
+TEST(NpuConfig, BurstsOfAShimAreWholeWords) {
+    EXPECT_THAT(refusal("npu: {shim: {burst: 230 B}}"),
+                testing::HasSubstr("npu.shim.burst: must be a multiple of 4 B, got 230 B"));
+    EXPECT_EQ(refusal("npu: {shim: {burst: 192 B}}"), "");
+}
+
 }  // namespace
 }  // namespace tilesim::arch::npu
