@@ -7,7 +7,10 @@
 #include <filesystem>
 #include <iterator>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "arch/base/config.hpp"
 #include "sim/commands/commands.hpp"
@@ -97,8 +100,10 @@ CostEstimate expected_cost(const SweepFile& sweep, const SweepArguments& argumen
 // For what is tried before a sweep.
 constexpr std::chrono::seconds kPatience{30};
 
-// Keys that one run of the sweep says could not matter to it; none where it does not end well.
-std::vector<std::string> unfelt_by(const SweepFile& sweep, const Point& point) {
+using Keys = std::vector<std::string>;
+
+// Keys that one run of the sweep says could not matter to it, where it ends well.
+std::optional<Keys> unfelt_by(const SweepFile& sweep, const Point& point) {
     Limits limits = sweep.limits;
     limits.time = std::min<std::chrono::milliseconds>(limits.time, kPatience);
     WorkerPool pool(1, limits, simulations_of(sweep.base_text, sweep.base_file));
@@ -107,7 +112,9 @@ std::vector<std::string> unfelt_by(const SweepFile& sweep, const Point& point) {
     while (reports.empty()) {
         reports = pool.wait(limits.time);
     }
-    return simulated(reports[0]).result.value("not_exercised", std::vector<std::string>{});
+    const nlohmann::ordered_json& result = simulated(reports[0]).result;
+    return result.contains("not_exercised") ? std::optional{result["not_exercised"].get<Keys>()}
+                                            : std::nullopt;
 }
 
 // By its own name, or with the whole entry of a list it is of ("npu.kernels.modes[3]").
@@ -128,78 +135,107 @@ Point moved(Point point, const Axis& axis, const std::vector<std::string>& value
     return point;
 }
 
-// Keys of the file that cannot matter to a point, for which nothing is simulated; none where it
-// cannot be built.
-std::vector<std::string> unfelt_of_file(const SweepFile& sweep, const Point& point) {
+// Keys of the file that cannot matter to a point, for which nothing is simulated, where it can be
+// built.
+std::optional<Keys> unfelt_of_file(const SweepFile& sweep, const Point& point) {
     try {
         return session::unfelt_keys(
             parse_scenario(sweep.base_text, sweep.base_file, overrides_of(sweep, point)));
     } catch (const ConfigError&) {
-        return {};
+        return std::nullopt;
     }
 }
 
-// Those of the axis that are the device's, or not.
-std::vector<std::string> keys_of(const Axis& axis, bool of_device) {
-    std::vector<std::string> keys;
-    std::copy_if(
-        axis.keys.begin(), axis.keys.end(), std::back_inserter(keys),
-        [of_device](const auto& key) { return key.starts_with(kDevicePrefix) == of_device; });
-    return keys;
-}
+// Axes of which some keys have not mattered so far. What another axis sets may be another mapping,
+// to which they matter: every axis is tried at its values, one axis at a time.
+class UnfeltAxes {
+  public:
+    // Of the keys that are the device's, or of the others.
+    UnfeltAxes(const SweepFile& sweep, bool of_device) {
+        for (const Axis& axis : sweep.axes) {
+            Keys keys;
+            std::copy_if(axis.keys.begin(), axis.keys.end(), std::back_inserter(keys),
+                         [of_device](const auto& key) {
+                             return key.starts_with(kDevicePrefix) == of_device;
+                         });
+            axes_.emplace_back(&axis, std::move(keys));
+        }
+    }
 
-void complain_of_axis(const SweepFile& sweep, const std::string& key, const char* tried) {
-    complain(fmt::format("{}: axis {}: cannot matter to this scenario ({} tried)", sweep.name, key,
-                         tried));
-}
+    bool none() const {
+        return std::all_of(axes_.begin(), axes_.end(),
+                           [](const auto& each) { return each.second.empty(); });
+    }
 
-// At every value: of names none is like another.
-void name_unfelt_of_file(const SweepFile& sweep, const Point& point) {
-    for (const Axis& axis : sweep.axes) {
-        std::vector<std::string> keys = keys_of(axis, false);
-        for (const auto& values : axis.values) {
-            if (keys.empty()) {
-                break;
+    // Keeps what is among the keys unfelt where `tried` was moved. Where that cannot be run, the
+    // value matters, and of the other axes nothing is known.
+    void keep(const std::optional<Keys>& unfelt, const Axis* tried) {
+        for (auto& [axis, keys] : axes_) {
+            if (unfelt || axis == tried) {
+                std::erase_if(keys, [&](const std::string& key) {
+                    return !unfelt || !holds(*unfelt, key.starts_with(kDevicePrefix)
+                                                          ? key.substr(kDevicePrefix.size())
+                                                          : key);
+                });
             }
-            const auto there = unfelt_of_file(sweep, moved(point, axis, values));
-            std::erase_if(keys, [&there](const auto& key) { return !holds(there, key); });
-        }
-        for (const std::string& key : keys) {
-            complain_of_axis(sweep, key, "each value was");
         }
     }
+
+    void complain(const SweepFile& sweep, const char* tried) const {
+        for (const auto& [axis, keys] : axes_) {
+            for (const std::string& key : keys) {
+                sim::complain(fmt::format("{}: axis {}: cannot matter to this scenario ({} tried)",
+                                          sweep.name, key, tried));
+            }
+        }
+    }
+
+  private:
+    std::vector<std::pair<const Axis*, Keys>> axes_;
+};
+
+void name_unfelt_of_file(const SweepFile& sweep, const Point& point) {
+    UnfeltAxes axes(sweep, false);
+    for (const Axis& axis : sweep.axes) {
+        for (const auto& values : axis.values) {
+            if (axes.none()) {
+                return;
+            }
+            axes.keep(unfelt_of_file(sweep, moved(point, axis, values)), &axis);
+        }
+    }
+    axes.complain(sweep, "each value was");
 }
 
-// A point is tried first, and where it says so, both ends of the axis (a queue that is large enough
-// at one may not be at the other).
+// Of names none is like another; of numbers the ends tell (a queue that is large enough at one may
+// not be at the other).
+std::vector<std::vector<std::string>> telling_values(const Axis& axis) {
+    const auto is_number = [](const std::string& value) {
+        return value.find_first_of("0123456789") <= value.find_first_not_of("+-.");
+    };
+    const bool numbers = std::all_of(axis.values.begin(), axis.values.end(), [&](const auto& each) {
+        return std::all_of(each.begin(), each.end(), is_number);
+    });
+    return numbers ? std::vector{axis.values.front(), axis.values.back()} : axis.values;
+}
+
+// A point is tried first, and where it says so, what is around it.
 void name_unfelt_of_device(const SweepFile& sweep, const Point& point) {
-    const bool any = std::any_of(sweep.axes.begin(), sweep.axes.end(),
-                                 [](const Axis& axis) { return !keys_of(axis, true).empty(); });
-    if (!any) {
+    UnfeltAxes axes(sweep, true);
+    if (axes.none()) {
         return;
     }
     const auto until = std::chrono::steady_clock::now() + kPatience;
-    const std::vector<std::string> unfelt = unfelt_by(sweep, point);
+    axes.keep(unfelt_by(sweep, point).value_or(Keys{}), nullptr);
     for (const Axis& axis : sweep.axes) {
-        std::vector<std::string> keys = keys_of(axis, true);
-        const auto keep = [&keys](const std::vector<std::string>& named) {
-            std::erase_if(keys, [&named](const std::string& key) {
-                return !holds(named, key.substr(kDevicePrefix.size()));
-            });
-        };
-        keep(unfelt);
-        if (keys.empty()) {
-            continue;
-        }
-        if (std::chrono::steady_clock::now() > until) {
-            return;
-        }
-        keep(unfelt_by(sweep, moved(point, axis, axis.values.front())));
-        keep(unfelt_by(sweep, moved(point, axis, axis.values.back())));
-        for (const std::string& key : keys) {
-            complain_of_axis(sweep, key, "both its ends were");
+        for (const auto& values : telling_values(axis)) {
+            if (axes.none() || std::chrono::steady_clock::now() > until) {
+                return;
+            }
+            axes.keep(unfelt_by(sweep, moved(point, axis, values)), &axis);
         }
     }
+    axes.complain(sweep, "both its ends were");
 }
 
 // Axes that change nothing are named before hours are spent on them.

@@ -342,5 +342,26 @@ TEST(Sweep, NamesAxesThatChangeNothing) {
     EXPECT_FALSE(says("axis workload.gemm.M"));
 }
 
+// Where another axis changes the mapping, what does not matter to one may matter to the next.
+TEST(Sweep, AxesAreTriedWithEachMappingBeforeTheyAreNamed) {
+    const arch::base::TemporaryFolder folder;
+    const std::string file = folder.path() / "axes.yaml";
+    std::ofstream(file)
+        << "scenario:\n"
+           "  device: xdna2\n"
+           "  workload: {gemm: {M: 64, K: 256, N: 64, a: int8, b: int8, c: int32, b_layout: "
+           "column_major}}\n"
+           "axes:\n"
+           "  - key: mapping\n"
+           "    values: ['{output_stationary: {m_ct: 16, k_ct: 64, n_ct: 16}}', "
+           "'{weight_stationary: {m_ct: 16, k_ct: 64, n_ct: 16, reduction: cascade}}']\n"
+           "  - {key: device.npu.cascade.width, values: [32 B, 64 B]}\n"
+           "  - {key: device.npu.programmable_logic.ram, values: [1 MiB, 2 MiB]}\n";
+    const Output output = arch::base::shell(kProgram + " sweep " + file + " --quiet --store " +
+                                            (folder.path() / "axes.db").string() + " 2>&1");
+    EXPECT_EQ(output.text.find("axis device.npu.cascade.width"), output.text.npos) << output.text;
+    EXPECT_NE(output.text.find("axis device.npu.programmable_logic.ram: cannot"), output.text.npos);
+}
+
 }  // namespace
 }  // namespace tilesim::sim::explore
