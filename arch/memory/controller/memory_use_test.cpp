@@ -53,6 +53,21 @@ TEST(MemoryUse, WhatWritesWaitForIsNamedWithoutWrites) {
     EXPECT_FALSE(named("memory.timing.read_latency", totals));
 }
 
+// A refresh that came before the end of the run would be its first.
+TEST(MemoryUse, WhatBringsRefreshesForwardMattersToRunsThatEndBeforeOneIsDue) {
+    device::MemoryConfig config;
+    for (const char* key :
+         {"memory.controller.refresh_first", "memory.controller.refresh_pull_in"}) {
+        config.refresh = true;
+        EXPECT_FALSE(named(key, reads_only(), config)) << key;
+        EXPECT_TRUE(named(key, {}, config)) << key;
+        config.refresh = false;
+        EXPECT_TRUE(named(key, reads_only(), config)) << key;
+    }
+    config.refresh = true;
+    EXPECT_TRUE(named("memory.controller.refresh_postpone", reads_only(), config));
+}
+
 TEST(MemoryUse, TheFifthActivateIsTheFirstThatTheWindowCanHold) {
     port::MemoryTotals totals = reads_only();
     EXPECT_TRUE(named("memory.timing.tFAW", totals));

@@ -276,6 +276,41 @@ std::string target_of(const Source& source, const ReadOptions& options) {
     }
 }
 
+namespace {
+
+// What options name must stand somewhere in the file, in whichever of its devices.
+void check_named(const Source& source, Lowering& lowering) {
+    std::vector<std::string> tiles;
+    std::set<std::int64_t> loops;  // lines of what may decide how often a loop runs
+    const auto look = [&](const Operation& each) {
+        if (each.name == "aie.logical_tile") {
+            tiles.insert(tiles.end(), each.results.begin(), each.results.end());
+        } else if (each.name.starts_with("scf.") || each.name.ends_with("cond_br")) {
+            loops.insert(each.where.line);
+        }
+    };
+    walk(source.operations, look);
+    if (lowering.options.bodies != nullptr) {
+        walk(lowering.options.bodies->operations, look);
+    }
+    const Location where = lowering.device.where;
+    for (const auto& [name, place] : lowering.options.tiles) {
+        if (std::find(tiles.begin(), tiles.end(), name) == tiles.end()) {
+            const std::string near = arch::base::config::nearest_name(name, tiles);
+            lowering.errors.emplace_back(
+                where, fmt::format("tiles: no logical tile is named %{}{}", name,
+                                   near.empty() ? "" : fmt::format("; did you mean %{}?", near)));
+        }
+    }
+    for (const auto& [line, runs] : lowering.options.loops) {
+        if (!loops.contains(line)) {
+            lowering.errors.emplace_back(where, fmt::format("loops: no loop is on line {}", line));
+        }
+    }
+}
+
+}  // namespace
+
 Design lower(const Source& source, const ReadOptions& options, const NpuConfig& config) {
     try {
         const Devices devices = devices_of(source, options);
@@ -292,6 +327,7 @@ Design lower(const Source& source, const ReadOptions& options, const NpuConfig& 
         if (!devices.note.empty()) {
             lowering.note(devices.note);
         }
+        check_named(source, lowering);
         Design design;
         design.program = lowered(lowering, *devices.routed, source);
         design.notes = std::move(lowering.notes);

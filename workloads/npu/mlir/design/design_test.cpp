@@ -42,6 +42,22 @@ TEST(Design, PartsKnowTheLinesTheyWereReadFrom) {
     EXPECT_EQ(p.dmas[0].descriptors[0].where, (arch::base::FilePlace{start + 1, 5}));
 }
 
+TEST(Design, TilesAndLoopsThatOptionsNameAreThere) {
+    const std::string body =
+        "%worker = aie.logical_tile<CoreTile>(?, ?)\n"
+        "aie.core(%worker) { %0 = arith.constant 0 : index %1 = arith.constant 1 : index\n"
+        "scf.for %i = %0 to %1 step %1 { } aie.end }";
+    ReadOptions options;
+    options.tiles["worker"] = {0, 3};
+    options.loops[4] = 2;  // the line of its scf.for
+    EXPECT_EQ(error_of(body, options), "");
+    options.tiles["wroker"] = {0, 4};
+    options.loops[999] = 2;
+    EXPECT_THAT(error_of(body, options),
+                AllOf(HasSubstr("no logical tile is named %wroker; did you mean %worker?"),
+                      HasSubstr("no loop is on line 999")));
+}
+
 TEST(Design, BothSyntaxesOfADescriptorSayTheSame) {
     const program::BufferDescriptor old = block(
         "aie.use_lock(%q, AcquireGreaterEqual, 1)\n"
