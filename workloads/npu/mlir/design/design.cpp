@@ -1,6 +1,7 @@
 #include "workloads/npu/mlir/design/design.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -309,6 +310,27 @@ void check_named(const Source& source, Lowering& lowering) {
     }
 }
 
+// A side file may be of several designs: what this one does not call is said, not refused.
+void note_uncalled(const program::Program& program, Lowering& lowering) {
+    const KernelCosts& costs = lowering.options.costs;
+    std::set<std::string> uncalled;
+    const auto add = [&](const auto& by_function) {
+        for (const auto& [function, stated] : by_function) {
+            uncalled.insert(plain_name(function));
+        }
+    };
+    add(costs.kernels);
+    add(costs.cascade);
+    add(costs.streams);
+    for (const program::Kernel& kernel : program.kernels) {
+        uncalled.erase(kernel.name);
+    }
+    if (!uncalled.empty()) {
+        lowering.note(
+            fmt::format("no core calls {}, whose costs are stated", fmt::join(uncalled, ", ")));
+    }
+}
+
 }  // namespace
 
 Design lower(const Source& source, const ReadOptions& options, const NpuConfig& config) {
@@ -330,6 +352,7 @@ Design lower(const Source& source, const ReadOptions& options, const NpuConfig& 
         check_named(source, lowering);
         Design design;
         design.program = lowered(lowering, *devices.routed, source);
+        note_uncalled(design.program, lowering);
         design.notes = std::move(lowering.notes);
         design.trace_slots = std::move(lowering.trace_slots);
         if (!lowering.errors.empty()) {

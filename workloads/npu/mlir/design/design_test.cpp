@@ -14,7 +14,9 @@ namespace tilesim::workloads::npu::mlir::design {
 namespace {
 
 using arch::base::config::ConfigError;
+using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(Design, LocksAndBuffersGetIdsAndAddresses) {
     const program::Program program = read(kSmallDesign).program;
@@ -56,6 +58,19 @@ TEST(Design, TilesAndLoopsThatOptionsNameAreThere) {
     EXPECT_THAT(error_of(body, options),
                 AllOf(HasSubstr("no logical tile is named %wroker; did you mean %worker?"),
                       HasSubstr("no loop is on line 999")));
+}
+
+TEST(Design, CostsOfFunctionsThatNoCoreCallsAreNamed) {
+    const std::string body =
+        std::string{kSmallDesign} +
+        "func.func private @k()\naie.core(%c) { func.call @k() : () -> () aie.end }";
+    ReadOptions options;
+    options.costs.kernels["k"] = 5;
+    EXPECT_THAT(read(body, options).notes, Not(Contains(HasSubstr("no core calls"))));
+    options.costs.kernels["other"] = 5;
+    options.costs.cascade["third"] = {1, 0};
+    EXPECT_THAT(read(body, options).notes,
+                Contains("no core calls other, third, whose costs are stated"));
 }
 
 TEST(Design, BothSyntaxesOfADescriptorSayTheSame) {
