@@ -125,8 +125,7 @@ TEST(BadInput, WhatADataflowCannotTakeIsSaidWithItsPlace) {
         {"device: lpddr5x_pim\nworkload: {gemv: {M: 768, K: 768}}\n"
          "mapping: {pimnast: {input_registers: 99}}\n",
          ":3:1: mapping: pimnast.input_registers: must be at most 15, of 16 registers, one of "
-         "which "
-         "holds outputs"},
+         "which holds outputs"},
         {"device: lpddr5x_pim\nworkload: {gemv: {M: 768, K: 768, weights: int4, "
          "accumulate: int32, scale_block: 32}}\n",
          ":2:1: workload: no balanced placement fits this device: the tile of 1 x 512 needs 16 "

@@ -77,7 +77,10 @@ void check_mask(const AimLine& line, std::size_t index, const ProgramTarget& tar
 
 // "AiM OPCODE SIZE ... MASK ...": the instructions the units have.
 void instruction(const AimLine& line, const ProgramTarget& target, PimProgram& program) {
-    const std::string opcode = line.words.size() > 1 ? line.words[1] : "";
+    if (line.words.size() < 2) {
+        line.fail(1, "opcode is missing");
+    }
+    const std::string& opcode = line.words[1];
     PimCommand command{.place = line.place()};
     if (opcode == "EOC" || opcode == "SYNC") {
         program.commands.push_back({.op = PimOp::Barrier, .place = line.place()});

@@ -161,7 +161,7 @@ TEST(AimTrace, RefusesByNameWhatTheUnitsDoNotHave) {
         fmt::format("t:1:27: row must be 0..{}, got '288230376151711744'", target.memory.rows - 1));
     EXPECT_EQ(refusal("AiM MAC_SBK 64 0xffffffff -1 3\n"),
               fmt::format("t:1:27: bank must be 0..{}, got '-1'", target.memory.banks() - 1));
-    EXPECT_THAT(refusal("AiM\n"), HasSubstr("t:1:4: AiM : the units"));
+    EXPECT_EQ(refusal("AiM\n"), "t:1:4: opcode is missing");
     EXPECT_THAT(refusal("R MEM 0 1 2\n"), HasSubstr("only AiM instructions"));
     EXPECT_EQ(refusal("\nAiM \xFE 1\n"), "t:2:5: must be UTF-8 text, got the byte 0xfe");
 }

@@ -2,6 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "sim/compare/alignment.hpp"
+#include "sim/compare/timing_file.hpp"
 #include "workloads/npu/program_file/program_file.hpp"
 
 namespace tilesim::sim::compare {
@@ -9,6 +16,61 @@ namespace tilesim::sim::compare {
 namespace {
 
 using arch::npu::program::Kernel;
+
+// Fewest measured cycles between two lock instructions of a core that follow each other directly,
+// as the simulation has them `lock_cycles` apart: between others the core works or waits.
+std::optional<std::int64_t> lock_spacing(const PairedUnit& unit, std::int64_t lock_cycles) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> begins;  // simulated, measured
+    for (const auto& [event, lane] : unit.lanes) {
+        if (event.starts_with("INSTR_LOCK_")) {
+            for (const Pair& pair : lane.pairs) {
+                begins.emplace_back(pair.simulated.begin, pair.measured.begin);
+            }
+        }
+    }
+    std::sort(begins.begin(), begins.end());
+    std::optional<std::int64_t> least;
+    for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
+        const std::int64_t gap = begins[i + 1].second - begins[i].second;
+        if (begins[i + 1].first - begins[i].first == lock_cycles && gap > 0) {
+            least = std::min(least.value_or(gap), gap);
+        }
+    }
+    return least;
+}
+
+// Of the first core whose lock instructions stand further apart, or closer, than simulated.
+std::optional<std::int64_t> other_lock_spacing(const std::map<std::string, PairedUnit>& units,
+                                               std::int64_t lock_cycles) {
+    for (const auto& [name, unit] : units) {
+        const auto spacing = lock_spacing(unit, lock_cycles);
+        if (spacing && std::abs(*spacing - lock_cycles) > 1) {
+            return spacing;
+        }
+    }
+    return std::nullopt;
+}
+
+// Of kernels between markers that last longer, or shorter, than simulated.
+std::optional<std::int64_t> other_kernel_cycles(const std::map<std::string, PairedUnit>& units) {
+    std::vector<double> mine;
+    std::vector<double> theirs;
+    for (const auto& [name, unit] : units) {
+        if (!unit.lanes.contains(kKernelEnd) || !unit.lanes.contains(kKernel)) {
+            continue;
+        }
+        for (const Pair& pair : unit.lanes.at(kKernel).pairs) {
+            if (pair.begin_known) {
+                mine.push_back(static_cast<double>(pair.measured.end - pair.measured.begin));
+                theirs.push_back(static_cast<double>(pair.simulated.end - pair.simulated.begin));
+            }
+        }
+    }
+    if (mine.empty() || std::abs(median(mine) - median(theirs)) <= 1) {
+        return std::nullopt;
+    }
+    return std::llround(median(mine));
+}
 
 // The only function that takes time, where its cost is a guess.
 const Kernel* guessed_kernel(const sim::Scenario& scenario) {
@@ -30,6 +92,12 @@ const Kernel* guessed_kernel(const sim::Scenario& scenario) {
 }
 
 }  // namespace
+
+CompiledCode compiled_code(const TraceFile& measured, const TraceFile& simulated,
+                           arch::base::Cycles lock_cycles) {
+    const std::map<std::string, PairedUnit> units = paired(measured, simulated);
+    return {other_lock_spacing(units, lock_cycles.count()), other_kernel_cycles(units)};
+}
 
 std::vector<std::string> settings_of(const CompiledCode& code, const sim::Scenario& scenario) {
     std::vector<std::string> settings;

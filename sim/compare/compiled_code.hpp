@@ -1,13 +1,27 @@
-// What a trace shows of a design's compiled cores, as keys of its scenario.
+// What a measured trace shows of the code that a compiler has made of a design's cores, and the
+// keys of a scenario that say so: the design does not.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "sim/compare/trace_compare.hpp"
+#include "arch/base/units.hpp"
+#include "sim/compare/trace_file.hpp"
 #include "sim/scenario.hpp"
 
 namespace tilesim::sim::compare {
+
+struct CompiledCode {  // where the simulation has something else
+    // Fewest cycles from one lock instruction to the next, where the core does nothing between.
+    std::optional<std::int64_t> lock_spacing;
+    std::optional<std::int64_t> kernel;  // cycles between its markers, the median
+};
+
+// `lock_cycles` is what a lock instruction has taken in the simulation.
+CompiledCode compiled_code(const TraceFile& measured, const TraceFile& simulated,
+                           arch::base::Cycles lock_cycles);
 
 // As for --set. Cycles of a kernel are those of the one function the cores call, unless somebody
 // has stated them: of several a trace does not say which it has marked.

@@ -11,6 +11,7 @@
 #include "arch/base/config.hpp"
 #include "arch/base/units.hpp"
 #include "sim/compare/alignment.hpp"
+#include "sim/compare/timing_file.hpp"
 #include "sim/compare/trace_cause.hpp"
 #include "sim/compare/traced_tile.hpp"
 
@@ -49,15 +50,6 @@ Comparable comparable(const PairedLane& lane) {
 // Percent of the measured gap.
 double gap_error(const std::pair<double, double>& gap) {
     return kPercent * std::abs(gap.second - gap.first) / std::max(1.0, gap.first);
-}
-
-double median_of(std::vector<double> values) {
-    if (values.empty()) {
-        return 0;
-    }
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
 }
 
 std::optional<Divergence> first_divergence(const std::string& name, const std::string& event,
@@ -125,7 +117,7 @@ EventRow finished(const RowSums& sums) {
         row.simulated_mean = sums.simulated / sums.lengths;
     }
     row.excess = (sums.measured - sums.simulated) / static_cast<double>(row.tiles);
-    row.median_gap_error = median_of(sums.gaps);
+    row.median_gap_error = sums.gaps.empty() ? 0 : median(sums.gaps);
     row.gap_errors = sums.gaps;
     row.worst_gap_error =
         sums.gaps.empty() ? 0 : *std::max_element(sums.gaps.begin(), sums.gaps.end());
@@ -195,60 +187,8 @@ std::map<RowKey, RowSums> sums_of(const std::map<std::string, PairedUnit>& units
             }
         }
     }
-    result.median_gap_error = median_of(gaps);
+    result.median_gap_error = gaps.empty() ? 0 : median(gaps);
     return sums;
-}
-
-// Fewest measured cycles between two lock instructions of a core that follow each other directly,
-// as the simulation has them `lock_cycles` apart: between others the core works or waits.
-std::optional<std::int64_t> lock_spacing(const PairedUnit& unit, std::int64_t lock_cycles) {
-    std::vector<std::pair<std::int64_t, std::int64_t>> begins;  // simulated, measured
-    for (const auto& [event, lane] : unit.lanes) {
-        if (event.starts_with("INSTR_LOCK_")) {
-            for (const Pair& pair : lane.pairs) {
-                begins.emplace_back(pair.simulated.begin, pair.measured.begin);
-            }
-        }
-    }
-    std::sort(begins.begin(), begins.end());
-    std::optional<std::int64_t> least;
-    for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
-        const std::int64_t gap = begins[i + 1].second - begins[i].second;
-        if (begins[i + 1].first - begins[i].first == lock_cycles && gap > 0) {
-            least = std::min(least.value_or(gap), gap);
-        }
-    }
-    return least;
-}
-
-// Of the first core whose lock instructions stand further apart, or closer, than simulated.
-std::optional<std::int64_t> other_lock_spacing(const std::map<std::string, PairedUnit>& units,
-                                               std::int64_t lock_cycles) {
-    for (const auto& [name, unit] : units) {
-        const auto spacing = lock_spacing(unit, lock_cycles);
-        if (spacing && std::abs(*spacing - lock_cycles) > 1) {
-            return spacing;
-        }
-    }
-    return std::nullopt;
-}
-
-// Of kernels between markers that last longer, or shorter, than simulated.
-std::optional<std::int64_t> other_kernel_cycles(const std::map<std::string, PairedUnit>& units) {
-    std::vector<double> mine;
-    std::vector<double> theirs;
-    for (const auto& [name, unit] : units) {
-        if (!unit.lanes.contains(kKernelEnd) || !unit.lanes.contains(kKernel)) {
-            continue;
-        }
-        for (const auto& [measured, simulated] : comparable(unit.lanes.at(kKernel)).lengths) {
-            mine.push_back(measured);
-            theirs.push_back(simulated);
-        }
-    }
-    const double cycles = median_of(mine);
-    return std::abs(cycles - median_of(theirs)) > 1 ? std::optional{std::llround(cycles)}
-                                                    : std::nullopt;
 }
 
 }  // namespace
@@ -279,12 +219,6 @@ TraceComparison compare_traces(const TraceFile& measured, const TraceFile& simul
     }
     name_cause(result);
     return result;
-}
-
-CompiledCode compiled_code(const TraceFile& measured, const TraceFile& simulated,
-                           arch::base::Cycles lock_cycles) {
-    const std::map<std::string, PairedUnit> units = paired(measured, simulated);
-    return {other_lock_spacing(units, lock_cycles.count()), other_kernel_cycles(units)};
 }
 
 nlohmann::ordered_json timelines(const TraceFile& measured, const TraceFile& simulated,

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "arch/base/units.hpp"
 #include "sim/compare/trace_file.hpp"
 
 namespace tilesim::sim::compare {
@@ -39,15 +38,7 @@ struct Divergence {
     std::int64_t recorded_at = 0;              // the cycle of the measurement
 };
 
-// What a trace shows of the code that a compiler has made of the cores, where the simulation has
-// something else: a design does not say it.
-struct CompiledCode {
-    // Fewest cycles from one lock instruction to the next, where the core does nothing between.
-    std::optional<std::int64_t> lock_spacing;
-    std::optional<std::int64_t> kernel;  // cycles between its markers, the median
-};
-
-// The same comparison with a simulation of the code as the trace shows it.
+// The same comparison with a simulation of the cores' compiled code as the trace shows it.
 struct AsCompiled {
     std::vector<std::string> settings;  // what was set for it, as for --set
     double median_gap_error = 0;        // percent
@@ -74,10 +65,6 @@ struct TraceComparison {
 
 // Throws ConfigError with the reason when the two are not comparable.
 TraceComparison compare_traces(const TraceFile& measured, const TraceFile& simulated);
-
-// `lock_cycles` is what a lock instruction has taken in the simulation.
-CompiledCode compiled_code(const TraceFile& measured, const TraceFile& simulated,
-                           arch::base::Cycles lock_cycles);
 
 // Begin and end of what both sides have, counted from each unit's first common event:
 // {unit: {event: {"measured": [[begin, end]], "simulated": [...]}}}. At most `most` an event.

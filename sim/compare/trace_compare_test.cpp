@@ -8,6 +8,7 @@
 
 #include "arch/base/config.hpp"
 #include "arch/base/units.hpp"
+#include "sim/compare/compiled_code.hpp"
 
 namespace tilesim::sim::compare {
 namespace {

@@ -317,20 +317,26 @@ TEST(Schedulers, JobArraysAreCutToTheSitesLimit) {
     EXPECT_NE(call("sweep --show " + folder + "/results.db").text.find("28/28"), std::string::npos);
 }
 
-// Before hours are spent, where no simulation is needed to know; afterwards, of all others.
-TEST(Sweep, NamesAxesThatChangeNothing) {
+// With what it says on standard error.
+Output swept(const std::string& text) {
     const arch::base::TemporaryFolder folder;
     const std::string file = folder.path() / "axes.yaml";
-    std::ofstream(file) << "scenario:\n"
-                           "  device: sapphire_rapids\n"
-                           "  workload: {gemm: {M: 64, K: 64, N: 64, a: int8, b: int8, c: int32}}\n"
-                           "  mapping: {amx: {threads: 2}}\n"
-                           "axes:\n"
-                           "  - {key: workload.gemm.M, values: [32, 64]}\n"
-                           "  - {key: mapping.amx.threads_n, values: [0, 2, 1]}\n"
-                           "  - {key: run.seed, values: [1, 2]}\n";
-    const Output output = arch::base::shell(kProgram + " sweep " + file + " --quiet --store " +
-                                            (folder.path() / "axes.db").string() + " 2>&1");
+    std::ofstream(file) << text;
+    return arch::base::shell(kProgram + " sweep " + file + " --quiet --store " +
+                             (folder.path() / "axes.db").string() + " 2>&1");
+}
+
+// Before hours are spent, where no simulation is needed to know; afterwards, of all others.
+TEST(Sweep, NamesAxesThatChangeNothing) {
+    const Output output = swept(
+        "scenario:\n"
+        "  device: sapphire_rapids\n"
+        "  workload: {gemm: {M: 64, K: 64, N: 64, a: int8, b: int8, c: int32}}\n"
+        "  mapping: {amx: {threads: 2}}\n"
+        "axes:\n"
+        "  - {key: workload.gemm.M, values: [32, 64]}\n"
+        "  - {key: mapping.amx.threads_n, values: [0, 2, 1]}\n"
+        "  - {key: run.seed, values: [1, 2]}\n");
     EXPECT_EQ(output.code, 0);
     const auto says = [&](const std::string& text) {
         return output.text.find(text) != output.text.npos;
@@ -344,21 +350,17 @@ TEST(Sweep, NamesAxesThatChangeNothing) {
 
 // Where another axis changes the mapping, what does not matter to one may matter to the next.
 TEST(Sweep, AxesAreTriedWithEachMappingBeforeTheyAreNamed) {
-    const arch::base::TemporaryFolder folder;
-    const std::string file = folder.path() / "axes.yaml";
-    std::ofstream(file)
-        << "scenario:\n"
-           "  device: xdna2\n"
-           "  workload: {gemm: {M: 64, K: 256, N: 64, a: int8, b: int8, c: int32, b_layout: "
-           "column_major}}\n"
-           "axes:\n"
-           "  - key: mapping\n"
-           "    values: ['{output_stationary: {m_ct: 16, k_ct: 64, n_ct: 16}}', "
-           "'{weight_stationary: {m_ct: 16, k_ct: 64, n_ct: 16, reduction: cascade}}']\n"
-           "  - {key: device.npu.cascade.width, values: [32 B, 64 B]}\n"
-           "  - {key: device.npu.programmable_logic.ram, values: [1 MiB, 2 MiB]}\n";
-    const Output output = arch::base::shell(kProgram + " sweep " + file + " --quiet --store " +
-                                            (folder.path() / "axes.db").string() + " 2>&1");
+    const Output output = swept(
+        "scenario:\n"
+        "  device: xdna2\n"
+        "  workload: {gemm: {M: 64, K: 256, N: 64, a: int8, b: int8, c: int32, b_layout: "
+        "column_major}}\n"
+        "axes:\n"
+        "  - key: mapping\n"
+        "    values: ['{output_stationary: {m_ct: 16, k_ct: 64, n_ct: 16}}', "
+        "'{weight_stationary: {m_ct: 16, k_ct: 64, n_ct: 16, reduction: cascade}}']\n"
+        "  - {key: device.npu.cascade.width, values: [32 B, 64 B]}\n"
+        "  - {key: device.npu.programmable_logic.ram, values: [1 MiB, 2 MiB]}\n");
     EXPECT_EQ(output.text.find("axis device.npu.cascade.width"), output.text.npos) << output.text;
     EXPECT_NE(output.text.find("axis device.npu.programmable_logic.ram: cannot"), output.text.npos);
 }

@@ -90,7 +90,8 @@ TEST(MemoryConfig, CurrentsAreAboveTheirStandbyAndHaveASupply) {
 TEST(MemoryConfig, AChannelHasNoMoreBanksThanASetHolds) {
     const std::string mapping = ", mapping: [column, bank_group, bank, channel, rank, row]}";
     EXPECT_EQ(errors_of("{ranks: 2" + mapping), "");
-    EXPECT_THAT(errors_of("{ranks: 4" + mapping), testing::HasSubstr("at most 64 banks a channel, makes 128"));
+    EXPECT_THAT(errors_of("{ranks: 4" + mapping),
+                testing::HasSubstr("at most 64 banks a channel, makes 128"));
 }
 
 // A burst of 64 B every 8 CK of 2.8 GHz in each of four channels.
