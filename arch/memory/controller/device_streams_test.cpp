@@ -19,13 +19,39 @@ using base::Cycles;
 
 constexpr std::int64_t kBegin = 1000;
 
-struct Named {
-    std::string name;
-    device::MemoryConfig config;
+// A memory of configs/devices in one of its modes. Every test's process makes the whole list, so
+// that it reads no more than it must.
+struct Shipped {
+    std::filesystem::path file;
+    std::string mode;  // none: as the file has it
+    std::string name() const { return file.stem().string() + (mode.empty() ? "" : "_") + mode; }
 };
 
-void PrintTo(const Named& named, std::ostream* out) {
-    *out << named.name;
+void PrintTo(const Shipped& shipped, std::ostream* out) {
+    *out << shipped.name();
+}
+
+std::vector<Shipped> shipped() {
+    std::vector<Shipped> list;
+    const std::filesystem::path folder = std::string{TILESIM_SOURCE_DIR} + "/configs/devices";
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        const std::string text = base::config::read_file(entry.path().string());
+        if (text.find("\nkind: memory\n") == std::string::npos) {
+            continue;
+        }
+        list.push_back({entry.path(), ""});
+        if (text.find("\n  bank_modes:") == std::string::npos) {
+            continue;
+        }
+        auto document = base::config::Document::load(entry.path().string());
+        for (const std::string& mode :
+             document.root().child("memory", "").child("bank_modes", "").keys()) {
+            list.push_back({entry.path(), mode});
+        }
+    }
+    std::sort(list.begin(), list.end(),
+              [](const Shipped& a, const Shipped& b) { return a.name() < b.name(); });
+    return list;
 }
 
 // To the fastest clock of a mode of the banks that has one.
@@ -39,40 +65,21 @@ void slow_down_for(const std::string& mode, base::config::Document& document) {
     }
 }
 
-std::vector<Named> shipped() {
-    std::vector<Named> list;
-    const std::filesystem::path folder = std::string{TILESIM_SOURCE_DIR} + "/configs/devices";
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-        std::vector<std::string> modes{""};
-        for (std::size_t i = 0; i < modes.size(); ++i) {
-            auto document = base::config::Document::load(entry.path().string());
-            if (document.text().find("\nkind: memory\n") == std::string::npos) {
-                break;
-            }
-            if (!modes[i].empty()) {
-                document.override_value("memory.bank_mode", modes[i], "test");
-                slow_down_for(modes[i], document);
-            }
-            base::config::Node memory = document.root().child("memory", "");
-            const std::vector<std::string> others = memory.child("bank_modes", "").keys();
-            if (modes[i].empty()) {
-                modes.insert(modes.end(), others.begin(), others.end());
-            }
-            device::MemoryConfig config = read_memory_config(memory);
-            document.finish();
-            config.refresh = false;
-            list.push_back(
-                {entry.path().stem().string() + (modes[i].empty() ? "" : "_") + modes[i], config});
-        }
+device::MemoryConfig read(const Shipped& shipped) {
+    auto document = base::config::Document::load(shipped.file.string());
+    if (!shipped.mode.empty()) {
+        document.override_value("memory.bank_mode", shipped.mode, "test");
+        slow_down_for(shipped.mode, document);
     }
-    std::sort(list.begin(), list.end(),
-              [](const Named& a, const Named& b) { return a.name < b.name; });
-    return list;
+    device::MemoryConfig config = read_memory_config(document.root().child("memory", ""));
+    document.finish();
+    config.refresh = false;
+    return config;
 }
 
-class Streams : public testing::TestWithParam<Named> {
+class Streams : public testing::TestWithParam<Shipped> {
   protected:
-    Streams() { bench.config = GetParam().config; }
+    Streams() { bench.config = config; }
 
     // The RD, WR, ACT ... in order.
     std::vector<std::int64_t> times(device::Command command) {
@@ -85,14 +92,15 @@ class Streams : public testing::TestWithParam<Named> {
         return list;
     }
 
+    const device::MemoryConfig config = read(GetParam());
     Bench bench;
-    const device::DramTiming& t = GetParam().config.timing;
-    std::int64_t groups = GetParam().config.bank_groups;
-    std::int64_t group_size = GetParam().config.banks_per_group;
+    const device::DramTiming& t = config.timing;
+    std::int64_t groups = config.bank_groups;
+    std::int64_t group_size = config.banks_per_group;
     Cycles to_write = t.tRCD_WR.count() > 0 ? t.tRCD_WR : t.tRCD;
 };
 INSTANTIATE_TEST_SUITE_P(Shipped, Streams, testing::ValuesIn(shipped()),
-                         [](const auto& one) { return one.param.name; });
+                         [](const auto& one) { return one.param.name(); });
 
 TEST_P(Streams, AReadAloneTakesActivateLatencyAndBurst) {
     bench.arrive(kBegin, 0, 7);
@@ -129,7 +137,7 @@ TEST_P(Streams, RowsOfABankCostARowCycleEach) {
     constexpr std::int64_t kRows = 20;
     for (const bool write : {false, true}) {
         Bench one;
-        one.config = GetParam().config;
+        one.config = config;
         for (std::int64_t row = 0; row < kRows; ++row) {
             one.arrive(kBegin, 0, row, write);
         }
@@ -173,7 +181,7 @@ TEST_P(Streams, AReadBehindAWriteWaitsForTheTurnOfItsGroup) {
             continue;  // no groups
         }
         Bench one;
-        one.config = GetParam().config;
+        one.config = config;
         constexpr std::int64_t kOpened = 300;  // CK before: both rows are open
         one.arrive(kBegin - kOpened, static_cast<std::size_t>(other), 7);
         one.arrive(kBegin, 1, 7, true);
@@ -209,7 +217,7 @@ TEST_P(Streams, ABurstWaitsForARefreshOfAllBanks) {
 }
 
 TEST_P(Streams, ABurstWaitsForARefreshOfItsBankAndOthersForTheirSpacing) {
-    const std::int64_t banks = GetParam().config.banks_per_rank();
+    const std::int64_t banks = config.banks_per_rank();
     const std::pair<const char*, std::int64_t> policies[] = {
         {"per_bank", t.tREFI.count() / banks},
         {"bank_pair", t.tREFI.count() * 2 / banks},
@@ -217,7 +225,7 @@ TEST_P(Streams, ABurstWaitsForARefreshOfItsBankAndOthersForTheirSpacing) {
     for (const auto& [policy, interval] : policies) {
         for (const std::size_t bank : {0U, 1U}) {
             Bench one;
-            one.config = GetParam().config;
+            one.config = config;
             if (t.tRFC_pb.count() == 0 || interval <= t.tRFC_pb.count()) {
                 continue;  // not of this standard: the next one would begin before its end
             }

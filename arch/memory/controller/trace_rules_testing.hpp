@@ -18,12 +18,12 @@ class TraceRules {
   public:
     explicit TraceRules(const device::MemoryConfig& config) : config_(config), t_(config.timing) {}
 
-    // Every broken rule, with the line that breaks it.
+    // The rules that the first line at fault breaks, each with that line.
     std::vector<std::string> check(const std::string& text) {
         std::istringstream lines(text);
         std::string line;
         std::getline(lines, line);  // the header
-        while (std::getline(lines, line)) {
+        while (broken_.empty() && std::getline(lines, line)) {
             hear(read(line), line);
         }
         return broken_;
@@ -31,19 +31,18 @@ class TraceRules {
     std::int64_t lines() const { return lines_; }
 
   private:
+    enum class Name { ACT, RD, RDA, WR, WRA, PREpb, PREab, REFab, REFpb, REFsb };
     struct Entry {
         std::int64_t clock = 0;
-        std::string command;
+        Name name = Name::ACT;
         std::int64_t channel = 0, rank = 0, group = 0, bank = 0, row = -1;
 
-        bool is(std::initializer_list<const char*> names) const {
-            return std::any_of(names.begin(), names.end(),
-                               [this](const char* name) { return command == name; });
-        }
-        bool reads() const { return is({"RD", "RDA"}); }
-        bool writes() const { return is({"WR", "WRA"}); }
+        bool is(Name one) const { return name == one; }
+        bool reads() const { return is(Name::RD) || is(Name::RDA); }
+        bool writes() const { return is(Name::WR) || is(Name::WRA); }
         bool column() const { return reads() || writes(); }
-        bool some_refresh() const { return is({"REFpb", "REFsb"}); }
+        bool closes() const { return is(Name::PREpb) || is(Name::PREab); }
+        bool some_refresh() const { return is(Name::REFpb) || is(Name::REFsb); }
     };
     struct Bank {
         std::int64_t row = -1;
@@ -55,6 +54,15 @@ class TraceRules {
     };
     using Place = std::array<std::int64_t, 3>;  // rank, group, bank
 
+    static Name name_of(const std::string& text) {
+        static const std::map<std::string, Name> names{
+            {"ACT", Name::ACT},     {"RD", Name::RD},       {"RDA", Name::RDA},
+            {"WR", Name::WR},       {"WRA", Name::WRA},     {"PREpb", Name::PREpb},
+            {"PREab", Name::PREab}, {"REFab", Name::REFab}, {"REFpb", Name::REFpb},
+            {"REFsb", Name::REFsb}};
+        return names.at(text);
+    }
+
     static Entry read(const std::string& line) {
         std::vector<std::string> fields;
         std::istringstream in(line);
@@ -65,7 +73,8 @@ class TraceRules {
         const auto number = [&](std::size_t i) {
             return fields[i].empty() ? -1 : std::stoll(fields[i]);
         };
-        return {number(0), fields[1], number(2), number(3), number(4), number(5), number(6)};
+        return {number(0), name_of(fields[1]), number(2), number(3),
+                number(4), number(5),          number(6)};
     }
 
     void need(bool holds, const char* rule, const std::string& line) {
@@ -82,8 +91,9 @@ class TraceRules {
                 const std::int64_t own = e.group * config_.banks_per_group + e.bank;
                 const bool pair = config_.controller.refresh_policy == "bank_pair" &&
                                   index == own + config_.banks_per_rank() / 2;
-                if (e.is({"REFab", "PREab"}) || (e.command == "REFsb" && bank == e.bank) ||
-                    index == own || (e.command == "REFpb" && pair)) {
+                if (e.is(Name::REFab) || e.is(Name::PREab) ||
+                    (e.is(Name::REFsb) && bank == e.bank) || index == own ||
+                    (e.is(Name::REFpb) && pair)) {
                     places.push_back({e.rank, group, bank});
                 }
             }
@@ -113,7 +123,7 @@ class TraceRules {
         const auto after = [&](std::int64_t since, base::Cycles least) {
             return e.clock >= since + least.count();
         };
-        if (e.is({"ACT"})) {
+        if (e.is(Name::ACT)) {
             need(bank.row == -1, "ACT to an open row", line);
             need(after(bank.closed, t_.tRP), "tRP", line);
             need(e.clock >= bank.ready, "tRPab", line);
@@ -130,13 +140,13 @@ class TraceRules {
                                           ? e.clock + (t_.write_latency + t_.burst + t_.tWR).count()
                                           : e.clock + t_.tRTP.count();
             bank.may_close = std::max(bank.may_close, done);
-            if (e.is({"RDA", "WRA"})) {
+            if (e.is(Name::RDA) || e.is(Name::WRA)) {
                 bank.row = -1;
                 bank.closed = bank.may_close;
             }
-        } else if (e.is({"PREpb", "PREab"})) {
+        } else if (e.closes()) {
             need(e.clock >= bank.may_close, "tRAS, tRTP or tWR", line);
-            if (e.is({"PREab"})) {
+            if (e.is(Name::PREab)) {
                 bank.ready = e.clock + (t_.tRPab.count() > 0 ? t_.tRPab : t_.tRP).count();
             }
             bank.row = -1;
@@ -146,7 +156,7 @@ class TraceRules {
             need(after(bank.closed, t_.tRP), "tRP before a refresh", line);
             need(e.clock >= bank.ready, "tRPab before a refresh", line);
             need(e.clock >= bank.busy, "refresh of a refreshed bank", line);
-            bank.busy = e.clock + (e.command == "REFab" ? t_.tRFC : t_.tRFC_pb).count();
+            bank.busy = e.clock + (e.is(Name::REFab) ? t_.tRFC : t_.tRFC_pb).count();
         }
     }
 
@@ -160,22 +170,22 @@ class TraceRules {
         };
         const bool same_bus = !config_.split_command_bus || old.column() == e.column();
         if (same_bus) {
-            least(old.is({"ACT"}) ? t_.activate_command
-                  : old.column()  ? t_.column_command
-                                  : t_.precharge_command,
+            least(old.is(Name::ACT) ? t_.activate_command
+                  : old.column()    ? t_.column_command
+                                    : t_.precharge_command,
                   "command bus");
         }
-        if (old.is({"ACT"}) && e.is({"ACT"}) && rank) {
+        if (old.is(Name::ACT) && e.is(Name::ACT) && rank) {
             least(group ? t_.tRRD_L : t_.tRRD_S, "tRRD");
-        } else if (old.is({"PREpb", "PREab"}) && e.is({"PREpb", "PREab"})) {
+        } else if (old.closes() && e.closes()) {
             least(t_.tPPD, "tPPD");
         } else if (old.column() && e.column()) {
             columns(old, e, age, rank, group, line);
         } else if (old.some_refresh() && e.some_refresh() && rank) {
             least(t_.tREFpb_to_REFpb, "refresh to refresh");
-        } else if (old.some_refresh() && e.is({"ACT"}) && rank) {
+        } else if (old.some_refresh() && e.is(Name::ACT) && rank) {
             least(t_.tREFpb_to_ACT, "refresh to ACT");
-        } else if (old.is({"ACT"}) && e.some_refresh() && rank) {
+        } else if (old.is(Name::ACT) && e.some_refresh() && rank) {
             least(t_.tRRD_S, "ACT to refresh");
         }
     }
@@ -204,7 +214,7 @@ class TraceRules {
     }
 
     void window(const Entry& e, const std::string& line) {
-        if (e.is({"ACT"})) {
+        if (e.is(Name::ACT)) {
             std::vector<std::int64_t>& acts = acts_[{e.channel, e.rank}];
             if (acts.size() >= 4) {
                 need(e.clock - acts[acts.size() - 4] >= t_.tFAW.count(), "tFAW", line);
