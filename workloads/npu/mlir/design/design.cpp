@@ -15,6 +15,7 @@
 #include "workloads/npu/mlir/sequence/sequence.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
 #include "workloads/npu/mlir/syntax/inner_names.hpp"
+#include "workloads/npu/mlir/syntax/registered_processes.hpp"
 
 namespace tilesim::workloads::npu::mlir::design {
 
@@ -260,6 +261,11 @@ Source parse_design(const std::string& text, const std::string& file, std::int64
         source.notes.emplace_back("text in front of the module is no MLIR: left out");
     }
     separate_inner_names(source.operations);
+    try {
+        write_registered_processes(source.operations);
+    } catch (const ReadError& error) {
+        throw ConfigError(located(source, error.where(), error.what()));
+    }
     return source;
 }
 

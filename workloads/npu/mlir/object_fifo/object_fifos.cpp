@@ -34,9 +34,6 @@ class FifosReader {
                     allocate(operation);
                 } else if (operation.name == "aie.objectfifo.register_external_buffers") {
                     register_external(operation);
-                } else if (operation.name.starts_with("aie.objectfifo.register_process")) {
-                    throw ReadError(operation.where,
-                                    fmt::format("{} is not modelled", operation.name));
                 }
             });
         }

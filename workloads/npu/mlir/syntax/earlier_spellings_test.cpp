@@ -5,37 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "workloads/npu/mlir/syntax/location.hpp"
+#include "workloads/npu/mlir/syntax/syntax_testing.hpp"
 
 namespace tilesim::workloads::npu::mlir::syntax {
 namespace {
-
-std::string text_of(const std::vector<Operation>& operations);
-
-std::string text_of(const Item& item) {
-    std::string text = item.token.text + " ";
-    for (const Item& inner : item.items) {
-        text += text_of(inner);
-    }
-    for (const Block& block : item.blocks) {
-        text += "^" + block.label + ": " + text_of(block.operations);
-    }
-    return text;
-}
-
-std::string text_of(const std::vector<Operation>& operations) {
-    std::string text;
-    for (const Operation& operation : operations) {
-        for (const std::string& result : operation.results) {
-            text += "%" + result + " ";
-        }
-        text += operation.name + " ";
-        for (const Item& item : operation.items) {
-            text += text_of(item);
-        }
-        text += "\n";
-    }
-    return text;
-}
 
 void expect_same(const std::string& earlier, const std::string& today) {
     EXPECT_EQ(text_of(parse(earlier)), text_of(parse(today)));
