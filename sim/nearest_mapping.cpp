@@ -27,10 +27,11 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr int kMostTried = 600;        // choices of one kind
-constexpr int kMostReasons = 3;        // one behind the other
-constexpr std::size_t kMostSteps = 2;  // towards what has another reason
-constexpr double kOfAKey = 0.3;        // what changing one more costs, in octaves
+constexpr int kMostTried = 600;             // choices of one kind
+constexpr int kMostReasons = 3;             // one behind the other
+constexpr std::size_t kMostSteps = 2;       // towards what has another reason
+constexpr double kOfAKey = 0.3;             // what changing one more costs, in octaves
+constexpr std::size_t kMostFitting = 2000;  // of the mappings `tune` would try
 
 // An integer of the mapping, and what it may be instead, the nearest first.
 struct Number {
@@ -88,7 +89,7 @@ class Search {
 
     std::string run() {
         std::set<std::string> known{kind_of(*reasons(values_of({})))};
-        if (!solve(known)) {
+        if (!solve(known) && !take_one_that_fits()) {
             return "";
         }
         draw_nearer();
@@ -180,6 +181,35 @@ class Search {
         return false;
     }
 
+    // Where too much is wrong for small steps: the numbers of one that `tune` would try. False: of
+    // those none can be with what else the mapping says.
+    bool take_one_that_fits() {
+        std::vector<std::pair<double, std::vector<std::int64_t>>> fitting;
+        const std::vector<workloads::Candidate> all = case_.mapping.dataflow().candidates(case_);
+        const std::size_t step = all.size() / kMostFitting + 1;
+        for (std::size_t i = 0; i < all.size(); i += step) {
+            const Json keys = case_.mapping.dataflow().describe(all[i].mapping);
+            std::vector<std::int64_t> values;
+            double cost = 0;
+            for (const Number& number : numbers_) {
+                const bool has =
+                    keys.contains(number.place) && keys[number.place].is_number_integer();
+                values.push_back(has ? keys[number.place].get<std::int64_t>() : number.given);
+                cost += values.back() == number.given ? 0 : octaves(number.given, values.back());
+            }
+            fitting.emplace_back(cost, std::move(values));
+        }
+        std::stable_sort(fitting.begin(), fitting.end(),
+                         [](const auto& a, const auto& b) { return a.first < b.first; });
+        const auto found = std::find_if(fitting.begin(), fitting.end(),
+                                        [this](const auto& one) { return can_be(one.second); });
+        if (found == fitting.end()) {
+            return false;
+        }
+        set(found->second);
+        return true;
+    }
+
     void set(const std::vector<std::int64_t>& values) {
         for (std::size_t i = 0; i < values.size(); ++i) {
             numbers_[i].value = values[i];
@@ -242,8 +272,18 @@ class Search {
         return cost;
     }
 
-    // Each changed number as far back towards what was given as it can be.
+    // What is changed, one number or two together, as far back towards what was given as it can be.
     void draw_nearer() {
+        for (std::size_t i = 0; i < numbers_.size(); ++i) {
+            for (std::size_t j = i; j < numbers_.size(); ++j) {
+                std::vector<std::int64_t> values = values_of({});
+                values[i] = numbers_[i].given;
+                values[j] = numbers_[j].given;
+                if (values != values_of({}) && can_be(values)) {
+                    set(values);
+                }
+            }
+        }
         for (std::size_t i = 0; i < numbers_.size(); ++i) {
             Number& number = numbers_[i];
             for (const std::int64_t step : {64, 16, 8, 4, 1}) {

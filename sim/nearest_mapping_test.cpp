@@ -64,7 +64,10 @@ TEST(NearestMapping, WhatIsAdvisedCanBe) {
     for (const char* given :
          {"m_ct: 256, k_ct: 256, n_ct: 256, k_mt: 256", "m_ct: 100, k_ct: 50, n_ct: 70",
           "m_ct: 64, k_ct: 64, n_ct: 64, k_mt: 64, in_flight: 40",
-          "m_ct: 128, k_ct: 64, n_ct: 64, k_mt: 4096, a_buffers: 8"}) {
+          "m_ct: 128, k_ct: 64, n_ct: 64, k_mt: 4096, a_buffers: 8",
+          // More than small steps mend: from a mapping that `tune` would try.
+          "m_ct: 200, k_ct: 128, n_ct: 200, k_mt: 1024, a_buffers: 8, c_buffers: 2",
+          "m_ct: 128, k_ct: 256, n_ct: 16, k_mt: 64, b_buffers: 8, reach_tiles: 3"}) {
         const std::string changes = nearest(fmt::format("output_stationary: {{{}}}", given));
         ASSERT_NE(changes, "") << given;
         Overrides overrides;
