@@ -255,11 +255,10 @@ void check_agents_of(const Overrides& overrides, const Document& document,
         const std::string name = key.substr(
             kAgentsPrefix.size(), key.find('.', kAgentsPrefix.size()) - kAgentsPrefix.size());
         if (std::find(names.begin(), names.end(), name) == names.end()) {
-            const std::string near = arch::base::config::nearest_name(name, names);
             throw ConfigError(
                 fmt::format("--set {}: {} has no agent '{}'{}{}", key, file, name,
                             names.empty() ? "" : fmt::format("; it has {}", fmt::join(names, ", ")),
-                            near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+                            arch::base::config::did_you_mean(name, names)));
         }
     }
 }

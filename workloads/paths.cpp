@@ -85,10 +85,9 @@ std::string shipped_file(const char* what, const char* in, const std::string& na
         known.push_back(entry.path().stem().string());
     }
     std::sort(known.begin(), known.end());
-    const std::string near = arch::base::config::nearest_name(name, known);
     throw UnknownName(fmt::format("unknown {} '{}'; known are {}{}", what, name,
                                   fmt::join(known, ", "),
-                                  near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+                                  arch::base::config::did_you_mean(name, known)));
 }
 
 }  // namespace

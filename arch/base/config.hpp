@@ -51,6 +51,10 @@ std::string read_file(const std::string& file);
 
 // The name in `known` closest to `wrong` by edit distance; empty when none is near.
 std::string nearest_name(std::string_view wrong, const std::vector<std::string>& known);
+// "; did you mean 'X'?" of that name, for the end of a message; empty when none is near. `before`
+// and `after` stand for the quotes, where names are written otherwise: "%" and "".
+std::string did_you_mean(std::string_view wrong, const std::vector<std::string>& known,
+                         std::string_view before = "'", std::string_view after = "'");
 
 // Allowed values, both ends included, in the unit of the field.
 struct Range {

@@ -58,7 +58,7 @@ void find_duplicate_keys(Document::Impl& document, const YAML::Node& node,
     }
 }
 
-// The file beside it whose name is closest; empty when none is near.
+// The file beside it whose name is closest, as a question; empty when none is near.
 std::string nearest_file(const std::filesystem::path& file) {
     std::error_code error;
     const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
@@ -67,8 +67,7 @@ std::string nearest_file(const std::filesystem::path& file) {
         known.push_back(entry.path().filename().string());
     }
     std::sort(known.begin(), known.end());
-    const std::string near = nearest_name(file.filename().string(), known);
-    return near.empty() ? "" : (file.parent_path() / near).string();
+    return did_you_mean(file.filename().string(), known, "'" + (file.parent_path() / "").string());
 }
 
 // A key, or the number of an entry of the list before it: "modes[2].t" is {modes, 2, t}.
@@ -200,9 +199,7 @@ std::string Document::Impl::comment_on(int line) const {
 void require_file(const std::string& file) {
     std::error_code error;
     if (std::filesystem::status(file, error).type() == std::filesystem::file_type::not_found) {
-        const std::string near = nearest_file(file);
-        throw IoError(fmt::format("{}: there is no such file{}", file,
-                                  near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+        throw IoError(fmt::format("{}: there is no such file{}", file, nearest_file(file)));
     }
     if (std::filesystem::is_directory(file, error)) {
         throw IoError(fmt::format("{}: is a directory, not a file", file));

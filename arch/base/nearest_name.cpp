@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 
@@ -47,6 +49,12 @@ std::string nearest_name(std::string_view wrong, const std::vector<std::string>&
         }
     }
     return best;
+}
+
+std::string did_you_mean(std::string_view wrong, const std::vector<std::string>& known,
+                         std::string_view before, std::string_view after) {
+    const std::string near = nearest_name(wrong, known);
+    return near.empty() ? "" : fmt::format("; did you mean {}{}{}?", before, near, after);
 }
 
 }  // namespace tilesim::arch::base::config

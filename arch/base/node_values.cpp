@@ -154,11 +154,10 @@ std::optional<std::size_t> Node::choose(std::string_view key, const std::vector<
         if (place != names.end()) {
             chosen = static_cast<std::size_t>(place - names.begin());
         } else {
-            const std::string near = nearest_name(*text, names);
             state_->document->report(
                 mark_of(found.value), state_->path_of(key),
                 fmt::format("must be one of {}, got '{}'{}", fmt::join(names, ", "), *text,
-                            near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+                            did_you_mean(*text, names)));
         }
     }
     const std::string default_value =

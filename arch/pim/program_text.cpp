@@ -122,11 +122,11 @@ void Reader::statement(ProgramLine& line) {
             for (const auto& [each, of_it] : kPimOps) {
                 known.emplace_back(each);
             }
-            const std::string near = base::config::nearest_name(name, known);
+            const std::string hint = base::config::did_you_mean(name, known);
             line.error(
-                0, fmt::format("there is no command '{}'; {}", name,
-                               near.empty() ? fmt::format("known are {}", fmt::join(known, ", "))
-                                            : fmt::format("did you mean '{}'?", near)));
+                0, fmt::format("there is no command '{}'{}", name,
+                               hint.empty() ? fmt::format("; known are {}", fmt::join(known, ", "))
+                                            : hint));
             return;
         }
         command(*op, line);

@@ -115,10 +115,8 @@ class Kernels {
                 return run_amx_kernel(scenario_, arch::base::config::read_file(file->second),
                                       file->second);
             }
-            problem = "no such kernel beside the CSV file, among the shipped ones or the scenario";
-            if (const std::string near = nearest(kernel); !near.empty()) {
-                problem += fmt::format("; did you mean '{}'?", near);
-            }
+            problem = "no such kernel beside the CSV file, among the shipped ones or the scenario" +
+                      arch::base::config::did_you_mean(kernel, names());
         } catch (const ConfigError& error) {
             problem = error.what();
         }
@@ -145,12 +143,12 @@ class Kernels {
         run.cycles = static_cast<double>(session::Session().run_whole(scenario_).cycles);
         return run;
     }
-    std::string nearest(const std::string& kernel) const {
-        std::vector<std::string> known{scenario_name_};
+    std::vector<std::string> names() const {
+        std::vector<std::string> names{scenario_name_};
         for (const auto& [name, path] : files_) {
-            known.push_back(name);
+            names.push_back(name);
         }
-        return arch::base::config::nearest_name(kernel, known);
+        return names;
     }
 
     const sim::Scenario& scenario_;

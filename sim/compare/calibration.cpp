@@ -308,10 +308,10 @@ std::vector<FittedParameter> parameters_of(const std::string& device,
             }
             // As --set writes it.
             constexpr std::string_view kDevice = "device.";
-            const std::string near =
-                nearest_name(path.starts_with(kDevice) ? path.substr(kDevice.size()) : path, names);
-            throw ConfigError(fmt::format("--fit {}: '{}' has no such key{}", path, device,
-                                          near.empty() ? "" : "; did you mean '" + near + "'?"));
+            throw ConfigError(fmt::format(
+                "--fit {}: '{}' has no such key{}", path, device,
+                did_you_mean(path.starts_with(kDevice) ? path.substr(kDevice.size()) : path,
+                             names)));
         }
         const std::size_t equals = each.find('=');
         parameters.push_back(parameter_of(

@@ -277,11 +277,9 @@ void check_conditions(Node& root, const SweepFile& sweep) {
             for (const auto& [name, value] : values) {
                 known.push_back(name);
             }
-            const std::string near = arch::base::config::nearest_name(key, known);
-            entries[i].error(
-                "", fmt::format("'{}' is no key of these points{} in '{}'", key,
-                                near.empty() ? "" : fmt::format("; did you mean '{}'?", near),
-                                sweep.where[i].first));
+            entries[i].error("", fmt::format("'{}' is no key of these points{} in '{}'", key,
+                                             arch::base::config::did_you_mean(key, known),
+                                             sweep.where[i].first));
         }
     }
 }

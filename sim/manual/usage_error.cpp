@@ -12,9 +12,8 @@ namespace {
 
 std::string unknown(const std::string& what, const std::string& word,
                     const std::vector<std::string>& known, const std::string& help) {
-    const std::string near = arch::base::config::nearest_name(word, known);
     return fmt::format("unknown {} '{}'{}; `{} --help` lists all", what, word,
-                       near.empty() ? "" : fmt::format("; did you mean '{}'?", near), help);
+                       arch::base::config::did_you_mean(word, known), help);
 }
 
 std::vector<std::string> option_names(const Command& command) {

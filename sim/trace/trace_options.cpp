@@ -70,11 +70,10 @@ std::string why_empty(const ActivityLog& log, const TraceOptions& options, doubl
     const auto& components = log.components();
     if (!options.vcd_file.empty() &&
         std::none_of(components.begin(), components.end(), holds_text)) {
-        const std::string near = arch::base::config::nearest_name(options.vcd_signals, components);
+        const std::string hint = arch::base::config::did_you_mean(options.vcd_signals, components);
         return fmt::format("{} is empty: no component's name holds '{}' (--vcd-signals){}",
                            options.vcd_file, options.vcd_signals,
-                           near.empty() ? fmt::format("; one is '{}'", components.front())
-                                        : fmt::format("; did you mean '{}'?", near));
+                           hint.empty() ? fmt::format("; one is '{}'", components.front()) : hint);
     }
     return "";
 }

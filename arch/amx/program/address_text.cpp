@@ -6,7 +6,11 @@
 #include <cctype>
 #include <cstdlib>
 
+#include "arch/base/config.hpp"
+
 namespace tilesim::arch::amx::program {
+
+using base::config::did_you_mean;
 
 AddressText::Place AddressText::read(Text text) const {
     if (!text.starts_with('[') || !text.ends_with(']')) {
@@ -25,7 +29,7 @@ AddressText::Place AddressText::indexed(Text text, Text body, std::size_t open) 
     if (table == program_.tables.end() || !body.ends_with(']')) {
         line_.fail(text, fmt::format("'{}': a table's name and an index in brackets must stand "
                                      "here{}",
-                                     text, hint(name, names_of(program_.tables, name))));
+                                     text, did_you_mean(name, names_of(program_.tables, name))));
     }
     const Text index = body.substr(open + 1, body.size() - open - 2);
     Place result = sum_of(index);
@@ -91,7 +95,7 @@ void AddressText::add(Place& result, Text term, std::int64_t sign) const {
     if (factors.size() > 1) {
         line_.fail(term, fmt::format("'{}': a product must be NUMBER*LOOP, of a loop around this "
                                      "line{}",
-                                     term, hint(name, names_of(loops_, name))));
+                                     term, did_you_mean(name, names_of(loops_, name))));
     }
     if (std::isdigit(static_cast<unsigned char>(term[0])) == 0) {
         add_buffer(result, term, sign);
@@ -108,7 +112,7 @@ void AddressText::add_buffer(Place& result, Text term, std::int64_t sign) const 
         const std::vector<std::string> loops = names_of(loops_, term);
         known.insert(known.end(), loops.begin(), loops.end());
         line_.fail(term, fmt::format("'{}' is neither a buffer nor a loop around this line{}", term,
-                                     hint(term, known)));
+                                     did_you_mean(term, known)));
     }
     if (result.buffer != nullptr || sign < 0) {
         line_.fail(term, fmt::format("'{}': an address has one buffer, which is added", term));

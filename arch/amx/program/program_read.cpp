@@ -11,6 +11,8 @@
 
 namespace tilesim::arch::amx::program {
 
+using base::config::did_you_mean;
+
 namespace {
 
 constexpr std::int64_t kMostRuns = 1000;
@@ -199,8 +201,9 @@ class Reader {
         const auto buffer = std::find_if(program_.buffers.begin(), program_.buffers.end(),
                                          [&](const Buffer& each) { return each.name == parts[0]; });
         if (buffer == program_.buffers.end()) {
-            line_.fail(parts[0], fmt::format("'{}' is no buffer above this line{}", parts[0],
-                                             hint(parts[0], names_of(program_.buffers, parts[0]))));
+            line_.fail(parts[0],
+                       fmt::format("'{}' is no buffer above this line{}", parts[0],
+                                   did_you_mean(parts[0], names_of(program_.buffers, parts[0]))));
         }
         Preparation each;
         each.buffer = static_cast<std::size_t>(buffer - program_.buffers.begin());
@@ -274,8 +277,8 @@ class Reader {
             ++index;
         }
         if (index == kOpcodes || static_cast<Opcode>(index) == Opcode::Loop) {
-            line_.fail(word,
-                       fmt::format("unknown instruction '{}'{}", word, hint(word, mnemonics())));
+            line_.fail(word, fmt::format("unknown instruction '{}'{}", word,
+                                         did_you_mean(word, mnemonics())));
         }
         const std::vector<Text> operands = split(rest, ',');
         result.opcode = static_cast<Opcode>(index);

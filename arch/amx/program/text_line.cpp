@@ -41,11 +41,6 @@ std::vector<Text> split(Text text, char at) {
     return parts;
 }
 
-std::string hint(Text wrong, const std::vector<std::string>& known) {
-    const std::string near = base::config::nearest_name(wrong, known);
-    return near.empty() ? "" : fmt::format("; did you mean '{}'?", near);
-}
-
 bool TextLine::next(std::istream& lines) {
     ++number_;
     return static_cast<bool>(std::getline(lines, line_));

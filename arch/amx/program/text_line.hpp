@@ -16,8 +16,6 @@ Text trim(Text text);
 std::vector<Text> words(Text text);
 // The parts of `text` between `at`s, trimmed, be they empty; none of an empty text.
 std::vector<Text> split(Text text, char at);
-// "; did you mean 'X'?", where one of `known` is near, in small letters or capitals.
-std::string hint(Text wrong, const std::vector<std::string>& known);
 
 // What they are called, for a hint to who is none of them: but for who has that very name.
 template <class Named>

@@ -50,9 +50,8 @@ std::int64_t find_name(base::config::Node& node, std::string_view key,
     for (const Named& each : list) {
         known.push_back(each.name);
     }
-    const std::string near = base::config::nearest_name(name, known);
     node.error(key, fmt::format("no {} is named '{}'{}", what, name,
-                                near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+                                base::config::did_you_mean(name, known)));
     return 0;
 }
 

@@ -42,9 +42,8 @@ std::optional<BufferName> find_buffer(Node& node, std::string_view key, const st
     if (const auto place = find(program.buffers, false)) {
         return place;
     }
-    const std::string near = arch::base::config::nearest_name(name, known);
     node.error(key, fmt::format("no buffer is named '{}'{}", name,
-                                near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+                                arch::base::config::did_you_mean(name, known)));
     return std::nullopt;
 }
 

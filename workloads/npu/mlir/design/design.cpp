@@ -303,10 +303,9 @@ void check_named(const Source& source, Lowering& lowering) {
     const Location where = lowering.device.where;
     for (const auto& [name, place] : lowering.options.tiles) {
         if (std::find(tiles.begin(), tiles.end(), name) == tiles.end()) {
-            const std::string near = arch::base::config::nearest_name(name, tiles);
             lowering.errors.emplace_back(
                 where, fmt::format("tiles: no logical tile is named %{}{}", name,
-                                   near.empty() ? "" : fmt::format("; did you mean %{}?", near)));
+                                   arch::base::config::did_you_mean(name, tiles, "%", "")));
         }
     }
     for (const auto& [line, runs] : lowering.options.loops) {

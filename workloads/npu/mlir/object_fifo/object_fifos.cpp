@@ -55,10 +55,8 @@ class FifosReader {
             }
             known.push_back(lowering_.fifos[i].name);
         }
-        const std::string near = arch::base::config::nearest_name(name, known);
-        throw ReadError(where,
-                        fmt::format("no object FIFO is named @{}{}", name,
-                                    near.empty() ? "" : fmt::format("; did you mean @{}?", near)));
+        throw ReadError(where, fmt::format("no object FIFO is named @{}{}", name,
+                                           arch::base::config::did_you_mean(name, known, "@", "")));
     }
 
     // #aie.link_mode<time>

@@ -88,10 +88,9 @@ program::ChannelId allocation(const Lowering& lowering, const std::string& symbo
         for (const auto& [name, id] : lowering.allocations) {
             known.push_back(name);
         }
-        const std::string near = arch::base::config::nearest_name(symbol, known);
         throw ReadError(where,
                         fmt::format("no aie.shim_dma_allocation is named @{}{}", symbol,
-                                    near.empty() ? "" : fmt::format("; did you mean @{}?", near)));
+                                    arch::base::config::did_you_mean(symbol, known, "@", "")));
     }
     return place->second;
 }

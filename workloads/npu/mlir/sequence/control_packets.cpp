@@ -293,11 +293,9 @@ void apply_control_packets(Lowering& lowering) {
     }
     for (const auto& [name, words] : lowering.options.words) {
         if (std::find(names.begin(), names.end(), name) == names.end()) {
-            const std::string near = arch::base::config::nearest_name(name, names);
-            throw ReadError(
-                lowering.device.where,
-                fmt::format("design.words: the sequence has no buffer %{}{}", name,
-                            near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+            throw ReadError(lowering.device.where,
+                            fmt::format("design.words: the sequence has no buffer %{}{}", name,
+                                        arch::base::config::did_you_mean(name, names)));
         }
     }
     ControlPackets(lowering).run();

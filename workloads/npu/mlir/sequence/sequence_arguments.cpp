@@ -47,11 +47,10 @@ void SequenceArguments::add_number(const std::string& name) {
 void SequenceArguments::check_numbers(const Operation& operation, std::size_t errors_before) {
     for (const auto& [name, value] : lowering_.options.arguments) {
         if (!stated_.contains(name)) {
-            const std::string near = arch::base::config::nearest_name(name, unstated_);
             lowering_.errors.emplace_back(
                 operation.where,
                 fmt::format("design.arguments: the sequence has no number %{}{}", name,
-                            near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+                            arch::base::config::did_you_mean(name, unstated_)));
         }
     }
     const bool lacks_one = std::any_of(

@@ -97,11 +97,9 @@ void add_host_steps(Lowering& lowering) {
     for (const HostStep& step : lowering.options.host) {
         const auto place = std::find(names.begin(), names.end(), step.lock);
         if (place == names.end()) {
-            const std::string near = arch::base::config::nearest_name(step.lock, names);
-            throw ReadError(
-                lowering.device.where,
-                fmt::format("design.host: no lock is named '{}'{}", step.lock,
-                            near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+            throw ReadError(lowering.device.where,
+                            fmt::format("design.host: no lock is named '{}'{}", step.lock,
+                                        arch::base::config::did_you_mean(step.lock, names)));
         }
         const std::int64_t most = lowering.config.most_lock_value();
         if (step.value > most) {
