@@ -56,7 +56,7 @@ Scenario read_scenario(Document document, const std::string& file, const Overrid
             if (key == "device") {
                 workloads::require_one_meaning(file, "--set device", value);
             }
-            document.override_value(key, value, "--set ");
+            document.override_value(key, value, workloads::kSetOrigin);
         }
     }
     scenario.document = std::make_shared<Document>(document);

@@ -13,6 +13,8 @@
 namespace tilesim::workloads {
 
 using Overrides = std::vector<std::pair<std::string, std::string>>;  // key path, value
+// What messages about one begin with, before its key path.
+inline constexpr std::string_view kSetOrigin = "--set ";
 
 class Device {
   public:

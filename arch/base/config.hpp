@@ -31,10 +31,24 @@
 
 namespace tilesim::arch::base::config {
 
+// What is wrong with a key itself, whatever its value.
+struct KeyError {
+    std::string set_as;   // "--set device.dma.chanels", as it was set; empty: it stands in a file
+    std::string problem;  // "unknown key; did you mean 'channels'?"
+    bool unknown = true;  // nobody asks for it; otherwise there is no place to set it at
+};
+
 // The user's input is wrong: exit code 2. `what()` may hold several lines, one an error.
 class ConfigError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
+    ConfigError(const std::string& what, std::vector<KeyError> keys)
+        : runtime_error(what), keys_(std::move(keys)) {}
+
+    const std::vector<KeyError>& keys() const { return keys_; }  // wrong ones among the errors
+
+  private:
+    std::vector<KeyError> keys_;
 };
 
 // A file could not be read or written: exit code 5.

@@ -20,6 +20,13 @@ struct Document::Impl {
     struct Error {
         FilePlace mark;
         std::string text;
+        std::optional<KeyError> key = std::nullopt;
+    };
+    // What a message about a key begins with.
+    struct Place {
+        std::string text;  // "file:1:2", or what set the key: "--set device.npu.clock"
+        std::string path;  // "npu.clock: "; empty where `text` says it
+        bool set = false;
     };
 
     std::string file;
@@ -34,9 +41,12 @@ struct Document::Impl {
     bool describing = false;         // of no file
 
     void report(FilePlace mark, const std::string& path, const std::string& message);
+    // That nobody asked for it.
+    void report_unknown(FilePlace mark, const std::string& path, const std::string& message);
     // That it holds something else than it must: what its reader makes of that is no news.
     void report_kind(FilePlace mark, const std::string& path, std::string_view wanted,
                      const YAML::Node& value);
+    Place place_of(FilePlace mark, const std::string& path) const;
     std::string located(FilePlace mark, const std::string& path, const std::string& message) const;
     std::string located(const std::string& problem) const;  // Document::located, of one line
     std::string comment_on(int line) const;

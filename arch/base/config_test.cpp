@@ -360,5 +360,48 @@ TEST(NearestName, IsByLettersThenByTheirCase) {
     EXPECT_EQ(nearest_name("abcdefghi", {"abcdewxyz"}), "");
 }
 
+TEST(Config, AHintIsWrittenAsNamesAre) {
+    EXPECT_EQ(did_you_mean("chanels", {"channels"}), "; did you mean 'channels'?");
+    EXPECT_EQ(did_you_mean("chanels", {"channels"}, "%", ""), "; did you mean %channels?");
+    EXPECT_EQ(did_you_mean("chanels", {"latency"}), "");
+}
+
+// Whoever set a key can tell that it is wrong whatever its value.
+TEST(Config, AnErrorSaysWhichOfTheKeysSetAreWrong) {
+    const auto keys = [](const std::string& path, const std::string& value) {
+        Document document = Document::parse("dma: {chanels: 1, modes: [1]}\n", "f.yaml");
+        std::vector<std::string> found;
+        try {
+            document.override_value(path, value, "--set device.");
+            Node root = document.root();
+            Node dma = root.child("dma", "");
+            std::int64_t channels = 1;
+            dma.optional("channels", channels, {1, 8}, "");
+            dma.list("modes", "");
+            dma.done();
+            root.done();
+            document.finish();
+        } catch (const ConfigError& error) {
+            for (const KeyError& key : error.keys()) {
+                found.push_back(key.set_as + "|" + key.problem + (key.unknown ? "" : "|no place"));
+            }
+        }
+        return found;
+    };
+    const std::string in_file = "|dma.chanels: unknown key; did you mean 'channels'?";
+    EXPECT_EQ(keys("dma.channels", "99"), std::vector{in_file});  // a wrong value is no wrong key
+    EXPECT_EQ(
+        keys("dma.chanels", "2"),
+        std::vector<std::string>{"--set device.dma.chanels|unknown key; did you mean 'channels'?"});
+    EXPECT_EQ(keys("dma", "{chanel: 2}"),
+              std::vector<std::string>{
+                  "--set device.dma|dma.chanel: unknown key; did you mean 'channels'?"});
+    EXPECT_EQ(keys("dma.modes.t", "2"),
+              std::vector<std::string>{"--set device.dma.modes.t|'modes' is no map|no place"});
+    EXPECT_EQ(keys("dma.modes[3]", "2"),
+              std::vector<std::string>{"--set device.dma.modes[3]|there is no 'modes[3]': the "
+                                       "list has 1 entries|no place"});
+}
+
 }  // namespace
 }  // namespace tilesim::arch::base::config

@@ -76,6 +76,10 @@ struct Step {
     std::optional<std::size_t> index = std::nullopt;
 };
 
+[[noreturn]] void refuse_path(const std::string& from, const std::string& problem) {
+    throw ConfigError(fmt::format("{}: {}", from, problem), {{from, problem, false}});
+}
+
 std::vector<Step> steps_of(const std::string& path, const std::string& from) {
     std::vector<Step> steps;
     std::istringstream parts(path);
@@ -91,8 +95,7 @@ std::vector<Step> steps_of(const std::string& path, const std::string& from) {
             const bool more = end != std::string::npos && end + 1 < part.size();
             if (name.empty() || end == std::string::npos || number == nullptr || *number < 0 ||
                 (more && part[end + 1] != '[')) {
-                throw ConfigError(
-                    fmt::format("{}: '{}': an entry of a list is key[number]", from, part));
+                refuse_path(from, fmt::format("'{}': an entry of a list is key[number]", part));
             }
             steps.push_back({part.substr(0, end + 1), static_cast<std::size_t>(*number)});
             bracket = end + 1;
@@ -104,8 +107,8 @@ std::vector<Step> steps_of(const std::string& path, const std::string& from) {
 void check_entry(const YAML::Node& node, const Step& step, const std::string& from) {
     const std::size_t entries = node.IsSequence() ? node.size() : 0;
     if (*step.index >= entries) {
-        throw ConfigError(
-            fmt::format("{}: there is no '{}': the list has {} entries", from, step.key, entries));
+        refuse_path(from,
+                    fmt::format("there is no '{}': the list has {} entries", step.key, entries));
     }
 }
 
@@ -120,8 +123,7 @@ YAML::Node below(YAML::Node node, const Step& step, bool wants_list, const std::
         return next;
     }
     if (wants_list || !missing) {
-        throw ConfigError(
-            fmt::format("{}: '{}' is no {}", from, step.key, wants_list ? "list" : "map"));
+        refuse_path(from, fmt::format("'{}' is no {}", step.key, wants_list ? "list" : "map"));
     }
     node[step.key] = YAML::Node(YAML::NodeType::Map);
     return node[step.key];
@@ -160,6 +162,16 @@ void Document::Impl::report(FilePlace mark, const std::string& path, const std::
     }
 }
 
+void Document::Impl::report_unknown(FilePlace mark, const std::string& path,
+                                    const std::string& message) {
+    const std::size_t before = errors.size();
+    report(mark, path, message);
+    if (errors.size() > before) {
+        const Place place = place_of(mark, path);
+        errors.back().key = KeyError{place.set ? place.text : "", place.path + message};
+    }
+}
+
 void Document::Impl::report_kind(FilePlace mark, const std::string& path, std::string_view wanted,
                                  const YAML::Node& value) {
     report(mark, path, fmt::format("must be {}, got {}", wanted, kind_of(value)));
@@ -168,18 +180,21 @@ void Document::Impl::report_kind(FilePlace mark, const std::string& path, std::s
 
 std::string Document::Impl::located(FilePlace mark, const std::string& path,
                                     const std::string& message) const {
+    const Place place = place_of(mark, path);
+    return fmt::format("{}: {}{}", place.text, place.path, message);
+}
+
+Document::Impl::Place Document::Impl::place_of(FilePlace mark, const std::string& path) const {
     const auto overridden_at = std::find_if(overridden.begin(), overridden.end(), [&](auto& entry) {
         return path == entry.first || path.starts_with(entry.first + ".") ||
                path.starts_with(entry.first + "[") || entry.first.starts_with(path + ".") ||
                entry.first.starts_with(path + "[");
     });
     const bool set = mark.line == 0 && overridden_at != overridden.end();
-    const std::string place =
-        set ? overridden_at->second
-            : fmt::format("{}:{}:{}", file, std::max(mark.line, 1), std::max(mark.column, 1));
     const bool named = path.empty() || (set && path == overridden_at->first);
-    return named ? fmt::format("{}: {}", place, message)
-                 : fmt::format("{}: {}: {}", place, path, message);
+    return {set ? overridden_at->second
+                : fmt::format("{}:{}:{}", file, std::max(mark.line, 1), std::max(mark.column, 1)),
+            named ? "" : path + ": ", set};
 }
 
 // The comment at the end of a line, where a file says where its number is from.
@@ -319,10 +334,14 @@ void Document::finish() const {
         return std::pair{a.mark.line, a.mark.column} < std::pair{b.mark.line, b.mark.column};
     });
     std::string all;
+    std::vector<KeyError> keys;
     for (const auto& error : errors) {
         all += (all.empty() ? "" : "\n") + error.text;
+        if (error.key) {
+            keys.push_back(*error.key);
+        }
     }
-    throw ConfigError(all);
+    throw ConfigError(all, std::move(keys));
 }
 
 bool Document::overrides(std::string_view dotted_path) const {

@@ -144,13 +144,14 @@ void Node::done() {
         }
         const std::string& key = entry.first.Scalar();
         if (std::find(state_->asked.begin(), state_->asked.end(), key) == state_->asked.end()) {
-            const std::string near = nearest_name(key, state_->asked);
-            state_->document->report(
-                mark_of(entry.first), state_->path_of(key),
-                !near.empty() ? fmt::format("unknown key; did you mean '{}'?", near)
-                : state_->asked.empty()
-                    ? std::string{"unknown key; there are none here"}
-                    : fmt::format("unknown key; known are {}", fmt::join(state_->asked, ", ")));
+            std::string hint = did_you_mean(key, state_->asked);
+            if (hint.empty()) {
+                hint = state_->asked.empty()
+                           ? "; there are none here"
+                           : fmt::format("; known are {}", fmt::join(state_->asked, ", "));
+            }
+            state_->document->report_unknown(mark_of(entry.first), state_->path_of(key),
+                                             "unknown key" + hint);
         }
     }
 }

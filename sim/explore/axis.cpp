@@ -9,8 +9,8 @@
 #include <sstream>
 #include <variant>
 
-#include "arch/base/config.hpp"
 #include "arch/base/quantity.hpp"
+#include "workloads/device.hpp"
 
 namespace tilesim::sim::explore {
 
@@ -112,23 +112,12 @@ std::string set_by_both(const Axis& one, const Axis& other) {
     return within.empty() ? set_in_a_map(other, one) : within;
 }
 
-std::string unknown_key(const std::string& problems, const std::string& key) {
-    std::istringstream lines(problems);
-    for (std::string line; std::getline(lines, line);) {
-        // "--set device.a.b: unknown key; ..." or "file:1:1: a.b: unknown key; ..."
-        const std::size_t at = line.find("unknown key");
-        const std::string bare = key.starts_with("device.") ? key.substr(7) : key;
-        if (at != line.npos && line.find(bare + ": ") != line.npos) {
-            return fmt::format("'{}': {}", key, line.substr(at));
-        }
-        const std::size_t named = line.find(" " + key + ": ");
-        for (const char* of_paths : {"is no map", "is no list", "there is no '", "key[number]"}) {
-            if (named != line.npos && line.find(of_paths, named) != line.npos) {
-                return fmt::format("'{}': {}", key, line.substr(named + key.size() + 3));
-            }
-        }
-    }
-    return "";
+std::string unknown_key(const ConfigError& refusal, const std::string& key) {
+    const std::string set_as = fmt::format("{}{}", workloads::kSetOrigin, key);
+    const auto& keys = refusal.keys();
+    const auto wrong = std::find_if(keys.begin(), keys.end(),
+                                    [&](const auto& each) { return each.set_as == set_as; });
+    return wrong == keys.end() ? "" : fmt::format("'{}': {}", key, wrong->problem);
 }
 
 }  // namespace tilesim::sim::explore

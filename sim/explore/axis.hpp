@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "arch/base/config.hpp"
+
 namespace tilesim::sim::explore {
 
 // One or more keys that change together; `values[i]` holds one text a key.
@@ -16,8 +18,7 @@ struct Axis {
 std::vector<std::string> equal_values(const Axis& axis);
 // A key that both set: its own name, or a map of one that the other sets a value in.
 std::string set_by_both(const Axis& one, const Axis& other);
-// What a scenario's problems ("file:1:1: a.b: unknown key; ...", a line each) say of a key that it
-// does not have.
-std::string unknown_key(const std::string& problems, const std::string& key);
+// Of a key that was set in a scenario, which was refused since: why it cannot be set in any.
+std::string unknown_key(const arch::base::config::ConfigError& refusal, const std::string& key);
 
 }  // namespace tilesim::sim::explore

@@ -22,11 +22,11 @@ std::string refusal(const Job& job) {
         parse_scenario(job.text, job.file, job.overrides);
         return {};
     } catch (const ConfigError& error) {
-        std::string text = error.what();
-        if (text.find("unknown key") != text.npos) {
+        if (std::any_of(error.keys().begin(), error.keys().end(),
+                        [](const auto& key) { return key.unknown; })) {
             throw;
         }
-        return text;
+        return error.what();
     }
 }
 

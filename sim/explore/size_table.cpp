@@ -188,7 +188,7 @@ std::vector<Size> sizes_of(const Job& base, const std::vector<std::int64_t>& row
     Document document = Document::parse(base.text, base.file);
     for (const auto& [key, value] : base.overrides) {
         if (!key.starts_with("device.")) {
-            document.override_value(key, value, "--set ");
+            document.override_value(key, value, workloads::kSetOrigin);
         }
     }
     Node root = document.root();

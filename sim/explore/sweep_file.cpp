@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -221,15 +222,15 @@ void check_keys(Node& root, const SweepFile& sweep) {
             first.emplace_back(axis.keys[i], axis.values[0][i]);
         }
     }
-    std::string problems;
+    std::optional<ConfigError> refusal;
     try {
         parse_scenario(sweep.base_text, sweep.base_file, first);
         return;
     } catch (const ConfigError& error) {
-        problems = error.what();
+        refusal = error;
     }
-    const auto report = [&problems](Node& node, const std::string& key) {
-        if (const std::string unknown = unknown_key(problems, key); !unknown.empty()) {
+    const auto report = [&refusal](Node& node, const std::string& key) {
+        if (const std::string unknown = unknown_key(*refusal, key); !unknown.empty()) {
             node.error("", unknown);
         }
     };

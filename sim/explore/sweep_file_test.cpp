@@ -147,6 +147,9 @@ TEST(Sweep, BadFilesGiveLocatedErrors) {
         {"axes: [{key: workload.core_kernel.mm, values: [16]}]\n",
          "sweep.yaml:5:8: axes[0]: 'workload.core_kernel.mm': unknown key; did you mean 'm'?"},
         {"axes: [{key: device.npu.colums, values: [16]}]\n", "did you mean 'columns'?"},
+        {"axes: [{key: workload.core_kernel, values: ['{mm: 16}']}]\n",
+         "axes[0]: 'workload.core_kernel': workload.core_kernel.mm: unknown key; did you mean "
+         "'m'?"},
         {"axes: [{key: workload.core_kernel.m, range: {from: 1, to: 2}}]\n",
          "axes[0].range: must hold exactly one of step, factor, points"},
         {"axes: [{zip: {a.b: [1], c.d: [1, 2]}}]\n",

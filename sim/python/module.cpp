@@ -6,6 +6,7 @@
 
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -126,6 +127,21 @@ std::string problem_of(const TextAxes& axes) {
     return "";
 }
 
+// What is wrong with the first of a point's keys that the scenario does not have; empty where it
+// has all of them.
+std::string unknown_key(const std::optional<std::string>& text, const std::string& file,
+                        const Overrides& overrides, const std::vector<std::string>& keys) {
+    std::string unknown;
+    try {
+        text ? parse_scenario(*text, file, overrides) : load_scenario(file, overrides);
+    } catch (const arch::base::config::ConfigError& refusal) {
+        for (std::size_t i = 0; i < keys.size() && unknown.empty(); ++i) {
+            unknown = explore::unknown_key(refusal, keys[i]);
+        }
+    }
+    return unknown;
+}
+
 PYBIND11_MODULE(_native, module) {
     module.doc() = "The simulator itself; use the package tilesim.";
     module.attr("version") = kVersion;
@@ -167,7 +183,13 @@ PYBIND11_MODULE(_native, module) {
         },
         py::arg("file"), py::arg("overrides"));
     module.def("problem_of", &problem_of, py::arg("axes"));
-    module.def("unknown_key", &explore::unknown_key, py::arg("problems"), py::arg("key"));
+    module.def(
+        "unknown_key",
+        [](const std::optional<std::string>& text, const std::string& file,
+           const Overrides& overrides, const std::vector<std::string>& keys) {
+            return alone([&] { return unknown_key(text, file, overrides, keys); });
+        },
+        py::arg("text"), py::arg("file"), py::arg("overrides"), py::arg("keys"));
     module.def("configs_folder", &workloads::configs_folder);
 }
 

@@ -150,7 +150,7 @@ Document load_memory(Node& root, const Document& device, const std::string& name
 
 void override_values(Document& document, const Overrides& overrides, std::string_view prefix) {
     for (const auto& [key, value] : overrides) {
-        document.override_value(key, value, fmt::format("--set {}", prefix));
+        document.override_value(key, value, fmt::format("{}{}", kSetOrigin, prefix));
     }
 }
 

@@ -139,10 +139,12 @@ class Scenario:
             key = {key: value}
         elif value is not None:
             raise TypeError("set: several keys have their values with them")
-        key = _checked(key)
+        return Scenario(self._text, self._file, self._with(_checked(key)))
+
+    def _with(self, changed: Mapping[str, Value]) -> dict[str, Value]:
         # What is set again is set last: a map set meanwhile held the key, too.
-        kept = {name: old for name, old in self._overrides.items() if name not in key}
-        return Scenario(self._text, self._file, {**kept, **key})
+        kept = {name: old for name, old in self._overrides.items() if name not in changed}
+        return {**kept, **changed}
 
     def run(self, *, functional: bool = False, trace: Path = "", vcd: Path = "") -> Result:
         """Simulates it. functional: move real bytes and check the product; trace, vcd: files."""
@@ -220,13 +222,10 @@ def _listed(axes: Mapping[str, Sequence[Value]]) -> dict[str, list[Value]]:
 
 def _refuse_unknown_keys(scenario: Scenario, point: dict[str, Value]) -> None:
     """What no point can be is no matter of each: a key the scenario does not have."""
-    try:
-        scenario.set(point)
-    except ConfigError as error:
-        for key in point:
-            unknown = _native.unknown_key(str(error), key)
-            if unknown:
-                raise ConfigError(f"sweep: axis {unknown}") from None
+    unknown = _native.unknown_key(scenario._text, scenario._file, _pairs(scenario._with(point)),
+                                  list(point))
+    if unknown:
+        raise ConfigError(f"sweep: axis {unknown}")
 
 
 def _run_point(scenario: Scenario, point: dict[str, Value]) -> dict[str, Any]:
