@@ -7,7 +7,8 @@
 
 namespace tilesim::arch::base::config {
 
-// What stands under `key:`; everything else is blank, the key itself too.
+// What stands under `key:`; everything else is blank, the key itself too. An alias of what stands
+// elsewhere in the text is replaced by that.
 std::string only_block(const std::string& text, const std::string& key);
 // Everything but `key:` and what stands under it.
 std::string without_block(const std::string& text, const std::string& key);

@@ -19,6 +19,28 @@ TEST(YamlBlock, KeepsLinesAndColumns) {
     EXPECT_EQ(without_block(kText, "mapping"), "device: xdna\n\n\n\n\nrun: {seed: 1}\n");
 }
 
+TEST(YamlBlock, AnAliasOfWhatStandsElsewhereIsReplacedByIt) {
+    const std::string text =
+        "axes:\n"
+        "  - &sizes [&one 1, 'a: b', {k: ~, \"l\": *one}]\n"
+        "  - &own\n"
+        "    m: x, y\n"
+        "scenario:\n"
+        "  a: {b: &c 7, d: *c, e: *one}  # *one\n"
+        "  f: *sizes\n"
+        "  g: *own\n"
+        "  h: '*one'\n";
+    EXPECT_EQ(only_block(text, "scenario"),
+              "\n\n\n\n         \n"
+              "  a: {b: &c 7, d: *c, e: \"1\"}  # *one\n"
+              "  f: [\"1\", \"a: b\", {\"k\": ~, \"l\": \"1\"}]\n"
+              "  g: {\"m\": \"x, y\"}\n"
+              "  h: '*one'\n");
+    // The whole of it.
+    EXPECT_EQ(only_block("base: &b {m: 1}\nscenario: *b\n", "scenario"),
+              "\n          {\"m\": \"1\"}\n");
+}
+
 TEST(YamlBlock, AnAbsentBlockChangesNothing) {
     EXPECT_EQ(without_block(kText, "map"), kText);
 }

@@ -131,6 +131,32 @@ TEST(Sweep, WhatNamedFilesHoldIsPartOfAPoint) {
     }
 }
 
+// One document: what either part names, the other may take.
+TEST(Sweep, AnchorsAreKnownInAllOfTheFile) {
+    const std::string before =
+        "axes: [{key: workload.core_kernel.m, values: &sizes [&one 16, 32]}]\n";
+    const auto read = [](const std::string& text) { return parse_sweep(text, "sweep.yaml"); };
+    const std::string scenario =
+        "scenario:\n"
+        "  device: xdna\n"
+        "  workload: {core_kernel: {m: 32, k: &two 64, n: *one, a: int8, b: int8, c: int8}}\n";
+    const std::string after = "where: ['workload.core_kernel.n == 16']\n";
+    EXPECT_EQ(points_of(read(before + scenario + after), {}).size(), 2U);
+    const SweepFile other = read(kBase.substr(0, kBase.find("k: 64")) + "k: &two 64" +
+                                 kBase.substr(kBase.find(", n: 32")) +
+                                 "axes: [{key: workload.core_kernel.m, values: [*two, 32]}]\n");
+    EXPECT_EQ(other.axes.at(0).values.at(0).at(0), "64");
+}
+
+// Its points are told of it; the axis has nothing to do with it.
+TEST(Sweep, AnUnknownKeyThatEndsLikeAnAxisIsNotTheAxis) {
+    const std::string other =
+        kBase.substr(0, kBase.find("m: 32")) + "device: 3, " + kBase.substr(kBase.find("m: 32"));
+    EXPECT_EQ(parse_sweep(other + "axes: [{key: device, values: [xdna, xdna2]}]\n", "sweep.yaml")
+                  .axes.size(),
+              1U);
+}
+
 TEST(Sweep, BadFilesGiveLocatedErrors) {
     const std::string good = "axes: [{key: workload.core_kernel.m, values: [16, 32]}]\n";
     EXPECT_EQ(message_of(good), "");
