@@ -315,6 +315,51 @@ void check_named(const Source& source, Lowering& lowering) {
     }
 }
 
+// Buffers whose data begins with a packet's header, in any of the configurations.
+void add_headed(const program::Program& program, const NpuConfig& config,
+                std::set<std::string>& names) {
+    const auto add = [&](program::TileCoordinate tile, const program::BufferDescriptor& sent) {
+        if (sent.packet && sent.packet->in_data) {
+            const auto index = static_cast<std::size_t>(sent.buffer);
+            names.insert(config.kind_of(tile) == program::TileKind::Shim
+                             ? program.external_buffers[index].name
+                             : program.buffers[index].name);
+        }
+    };
+    for (const program::TileDma& dma : program.dmas) {
+        for (const program::BufferDescriptor& descriptor : dma.descriptors) {
+            add(dma.tile, descriptor);
+        }
+    }
+    for (const program::SequenceOp& operation : program.sequence) {
+        if (const auto* write = std::get_if<program::WriteDescriptor>(&operation)) {
+            add(write->tile, write->descriptor);
+        }
+    }
+    for (const program::Program& next : program.then) {
+        add_headed(next, config, names);
+    }
+}
+
+// What options say of headers must be of data that has one.
+void check_headers(const program::Program& program, Lowering& lowering) {
+    std::set<std::string> headed;
+    add_headed(program, lowering.config, headed);
+    const std::vector<std::string> names(headed.begin(), headed.end());
+    for (const auto& [name, id] : lowering.options.headers) {
+        if (!headed.contains(name)) {
+            lowering.errors.emplace_back(
+                lowering.device.where,
+                fmt::format("design.headers: '{}' is no buffer whose data begins with a packet's "
+                            "header; {}{}",
+                            name,
+                            names.empty() ? "this design has none"
+                                          : fmt::format("those are {}", fmt::join(names, ", ")),
+                            arch::base::config::did_you_mean(name, names)));
+        }
+    }
+}
+
 // A side file may be of several designs: what this one does not call is said, not refused.
 void note_uncalled(const program::Program& program, Lowering& lowering) {
     const KernelCosts& costs = lowering.options.costs;
@@ -327,9 +372,13 @@ void note_uncalled(const program::Program& program, Lowering& lowering) {
     add(costs.kernels);
     add(costs.cascade);
     add(costs.streams);
-    for (const program::Kernel& kernel : program.kernels) {
-        uncalled.erase(kernel.name);
-    }
+    const auto call = [&uncalled](const program::Program& part) {
+        for (const program::Kernel& kernel : part.kernels) {
+            uncalled.erase(kernel.name);
+        }
+    };
+    call(program);
+    std::for_each(program.then.begin(), program.then.end(), call);
     if (!uncalled.empty()) {
         lowering.note(
             fmt::format("no core calls {}, whose costs are stated", fmt::join(uncalled, ", ")));
@@ -357,6 +406,9 @@ Design lower(const Source& source, const ReadOptions& options, const NpuConfig& 
         check_named(source, lowering);
         Design design;
         design.program = lowered(lowering, *devices.routed, source);
+        if (lowering.errors.empty()) {
+            check_headers(design.program, lowering);
+        }
         note_uncalled(design.program, lowering);
         design.notes = std::move(lowering.notes);
         design.trace_slots = std::move(lowering.trace_slots);

@@ -129,6 +129,24 @@ TEST(DesignStreams, AHeaderThatWasKeptLeadsTheDataOn) {
     EXPECT_EQ(passed_on(send_packet(1) + send_packet(2), options)->id, 1);
 }
 
+TEST(DesignStreams, HeadersThatOptionsStateAreThoseOfDataThatHasOne) {
+    ReadOptions options;
+    options.headers["both"] = 2;
+    const std::string body = std::string{kPassedOn} + send_packet(2) + "}";
+    EXPECT_EQ(error_of(body, options), "");
+    options.headers["bth"] = 1;
+    options.headers["a"] = 1;  // the host's, sent as a packet of its own
+    EXPECT_THAT(
+        error_of(body, options),
+        AllOf(HasSubstr("design.headers: 'bth' is no buffer whose data begins with a packet's "
+                        "header; those are both; did you mean 'both'?"),
+              HasSubstr("design.headers: 'a' is no buffer whose data begins with a packet's "
+                        "header; those are both")));
+    EXPECT_THAT(error_of("%t = aie.tile(0, 2)", options),
+                HasSubstr("'both' is no buffer whose data begins with a packet's header; this "
+                          "design has none"));
+}
+
 TEST(DesignStreams, HostsDataWithHeadersGoesTheOneWayThereIs) {
     const std::string send =
         "aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 8][0, 0, 0, 1]) {id = 0 : i64, "
