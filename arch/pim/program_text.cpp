@@ -229,8 +229,9 @@ void Reader::time(PimCommand& command, ProgramLine& line) {
     const std::string unit = space == std::string::npos ? "" : text.substr(space + 1);
     constexpr std::int64_t kMostTime = 1'000'000'000;
     if (value == nullptr || *value < 0 || *value > kMostTime || (unit != "ns" && unit != "cycle")) {
-        line.error(at, fmt::format("{} must be a time like '150 ns' or '40 cycle', got '{}'",
-                                   name_of(command.op), text));
+        line.error(at, fmt::format("{} must be a time like '150 ns' or '40 cycle', of 0..{} of "
+                                   "either, got '{}'",
+                                   name_of(command.op), kMostTime, text));
         return;
     }
     constexpr std::int64_t kNanosecond = 1'000'000;  // fs

@@ -87,6 +87,13 @@ TEST(ProgramText, SaysWhatIsWrongAndWhere) {
     EXPECT_THAT(target.refusal("repeat 3\nbarrier\n"), HasSubstr("p:1:1: repeat without an end"));
     EXPECT_THAT(target.refusal("end\n"), HasSubstr("p:1:1: end without a repeat"));
     EXPECT_THAT(target.refusal("wait 3\n"), HasSubstr("must be a time like '150 ns'"));
+    for (const char* time : {"1000000001 cycle", "99999999 s"}) {
+        EXPECT_THAT(target.refusal(fmt::format("wait {}\n", time)),
+                    HasSubstr(fmt::format("wait must be a time like '150 ns' or '40 cycle', of "
+                                          "0..1000000000 of either, got '{}'",
+                                          time)));
+    }
+    EXPECT_EQ(target.read("wait 1000000000 cycle\n").commands.at(0).count, 1'000'000'000);
     EXPECT_THAT(target.refusal("barrier now\n"),
                 HasSubstr("p:1:9: 'now' does not belong to barrier; known are block, k"));
     EXPECT_THAT(target.refusal("mac row 0 columns 0-1 bank 2\n"),

@@ -109,8 +109,8 @@ int line_of(const Program& program, bool barrier) {
     return line;
 }
 
-// Threads meet at barriers, but for those that come to none, and run as often.
-void check_together(const std::vector<Program>& programs, const std::string& file) {
+// Threads meet at barriers, but for those that come to none.
+void check_barriers(const std::vector<Program>& programs, const std::string& file) {
     std::int64_t expected = 0;
     for (std::size_t i = 0; i < programs.size(); ++i) {
         const std::int64_t barriers = barriers_of(programs[i]);
@@ -120,11 +120,23 @@ void check_together(const std::vector<Program>& programs, const std::string& fil
                             file, line_of(programs[i], true), i, barriers, expected));
         }
         expected = std::max(expected, barriers);
-        if (programs[i].runs != programs[0].runs && !programs[i].statements.empty()) {
+    }
+}
+
+// Threads run as often; how often one does nothing is no matter, and becomes what the others say.
+void agree_on_runs(std::vector<Program>& programs, const std::string& file) {
+    const auto works = [](const Program& program) { return !program.statements.empty(); };
+    const auto first = std::find_if(programs.begin(), programs.end(), works);
+    for (auto program = programs.begin(); first != programs.end() && program != programs.end();
+         ++program) {
+        if (!works(*program)) {
+            program->runs = first->runs;
+        } else if (program->runs != first->runs) {
             throw ConfigError(fmt::format(
-                "{}:{}:1: thread {} has runs {}, thread 0 has runs {}: all of a kernel's "
+                "{}:{}:1: thread {} has runs {}, thread {} has runs {}: all of a kernel's "
                 "threads run as often",
-                file, line_of(programs[i], false), i, programs[i].runs, programs[0].runs));
+                file, line_of(*program, false), program - programs.begin(), program->runs,
+                first - programs.begin(), first->runs));
         }
     }
 }
@@ -148,7 +160,8 @@ std::vector<Program> read_kernel(const std::string& text, const std::string& fil
     if (!errors.empty()) {
         throw ConfigError(errors);
     }
-    check_together(programs, file);
+    check_barriers(programs, file);
+    agree_on_runs(programs, file);
     return programs;
 }
 

@@ -68,6 +68,14 @@ TEST(KernelText, ThreadsRunAsOften) {
     EXPECT_THAT(message_of("# thread 0\nruns 3\nscalar\n# thread 1\nruns 2\nscalar\n"),
                 testing::StartsWith("x.amx:6:1: thread 1 has runs 2, thread 0 has runs 3"));
     EXPECT_EQ(message_of("# thread 0\nruns 3\nscalar\n# thread 1\n"), "");
+    // Threads that do nothing say nothing of it, be they the first.
+    EXPECT_THAT(message_of("# thread 0\n# thread 1\nruns 3\nscalar\n# thread 2\nscalar\n"),
+                testing::StartsWith("x.amx:6:1: thread 2 has runs 1, thread 1 has runs 3"));
+    const auto programs =
+        read_kernel("# thread 0\n# thread 1\nruns 3\nscalar\n# thread 2\nruns 5\n", "x.amx", 1);
+    for (const auto& program : programs) {
+        EXPECT_EQ(program.runs, 3);
+    }
 }
 
 TEST(KernelText, NamesThreadsThatComeToNoBarrier) {

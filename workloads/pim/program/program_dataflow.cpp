@@ -1,8 +1,12 @@
 #include "workloads/pim/program/program_dataflow.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "workloads/paths.hpp"
@@ -96,6 +100,9 @@ class ProgramJob final : public Job {
         }
         add_not_exercised(result, {"pim.page"});  // a program says where its words are
         result.details["commands"] = program_.commands.size();
+        if (const std::string kept = kept_sums(program_, memory.banks()); !kept.empty()) {
+            result.notes.push_back(kept);
+        }
         if (bytes) {
             result.functional = bytes->check();
             result.status = result.functional->match ? Status::Ok : Status::Mismatch;
@@ -137,6 +144,35 @@ arch::pim::PimProgram program_of(const ProgramWorkload& workload, const Device& 
         throw ConfigError(broken.substr(0, broken.size() - 1));
     }
     return program;
+}
+
+std::string kept_sums(const arch::pim::PimProgram& program, std::int64_t banks) {
+    using arch::pim::PimOp;
+    std::set<std::pair<std::int64_t, std::int64_t>> kept;  // block, bank
+    for (const arch::pim::PimCommand& command : program.commands) {
+        const bool takes = command.op == PimOp::Spill || command.op == PimOp::SpillVisit ||
+                           command.op == PimOp::ReadResults;
+        for (std::int64_t bank = 0; bank < banks && (takes || command.op == PimOp::Mac); ++bank) {
+            if (takes && command.banks.holds(bank)) {
+                kept.erase({command.row_block, bank});
+            } else if (command.banks.holds(bank)) {
+                kept.insert({command.row_block, bank});
+            }
+        }
+    }
+    if (kept.empty()) {
+        return "";
+    }
+    std::set<std::int64_t> blocks;
+    for (const auto& [block, bank] : kept) {
+        blocks.insert(block);
+    }
+    constexpr std::ptrdiff_t kMostNamed = 4;
+    const auto last = std::next(blocks.begin(), std::min(std::ssize(blocks), kMostNamed));
+    return fmt::format("sums never leave the registers: no {}, {} or {} takes those of block {}{}",
+                       name_of(PimOp::Spill), name_of(PimOp::SpillVisit),
+                       name_of(PimOp::ReadResults), fmt::join(blocks.begin(), last, ", "),
+                       last == blocks.end() ? "" : " ...");
 }
 
 const ProblemKind& program_kind() {

@@ -24,6 +24,10 @@ struct ProgramWorkload {
 // Throws ConfigError where a command is none or not legal on the device.
 arch::pim::PimProgram program_of(const ProgramWorkload& workload, const Device& device);
 
+// A note on MACs whose sums no later command takes out of the registers; empty where there are
+// none.
+std::string kept_sums(const arch::pim::PimProgram& program, std::int64_t banks);
+
 const ProblemKind& program_kind();
 const Dataflow& program_dataflow();
 

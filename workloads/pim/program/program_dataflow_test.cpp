@@ -31,6 +31,23 @@ TEST(PimProgramFile, IsRefusedWithTheRuleWhereItIsNotLegal) {
     }
 }
 
+TEST(PimProgramFile, SumsThatNeverLeaveTheRegistersAreNamed) {
+    const auto note = [](const std::string& rest) {
+        ProgramWorkload workload;
+        workload.text =
+            "write_input 1\nmac row 3 columns 0-7\nmac row 4 columns 0-7 block 7\n" + rest;
+        return kept_sums(program_of(workload, device()), device().memory.banks());
+    };
+    EXPECT_EQ(note("spill 2\nread_result 2 block 7\n"), "");
+    EXPECT_THAT(note("spill 2\n"),
+                testing::HasSubstr("no spill, spill_visit or read_result takes those of block 7"));
+    EXPECT_THAT(note(""), testing::EndsWith("takes those of block 0, 7"));
+    // Of one bank only; and those that come after the block has left.
+    EXPECT_THAT(note("spill 2 banks 1\nspill 2 block 7\n"), testing::EndsWith("block 0"));
+    EXPECT_THAT(note("spill 2\nspill 2 block 7\nmac row 5 columns 0-7 block 7\n"),
+                testing::EndsWith("block 7"));
+}
+
 ProductCheck run(const char* text) {
     ProgramWorkload workload;
     workload.text = text;
