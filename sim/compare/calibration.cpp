@@ -21,9 +21,10 @@ namespace {
 
 using arch::base::kPercent;
 constexpr double kStep = 0.1;           // of a derivative
+constexpr double kGrain = 1e-3;         // of a time: what a simulation cannot tell
 constexpr std::size_t kMostRounds = 8;  // of Gauss-Newton
-// A tenth of a percent for ten: less is the simulation's own grain.
-constexpr double kFelt = 0.01;
+// Of a step, the least change of a time that says something of the parameter.
+constexpr double kFelt = kGrain / kStep;
 // What of a parameter's effect no combination of the others has.
 constexpr double kOwn = 0.3;
 
@@ -91,34 +92,56 @@ class Predictor {
 
     // Logarithms of predicted over measured time, a row a run, for each of these values.
     std::vector<Vector> errors(const std::vector<Values>& all) {
-        std::vector<explore::Job> jobs;
-        for (const Values& values : all) {
-            for (const MeasuredRun& run : runs_) {
-                jobs.push_back(job_of(run, values));
-            }
-        }
-        const std::vector<explore::Simulated> done = explore::simulate_all(jobs, processes_);
-        simulations_ += static_cast<std::int64_t>(jobs.size());
+        const std::vector<explore::Simulated> done = simulated(all);
         std::vector<Vector> result;
-        auto next = done.begin();
         for (std::size_t i = 0; i < all.size(); ++i) {
-            Vector column;
-            for (const MeasuredRun& run : runs_) {
-                column.push_back(error_of(run, *next++));
-            }
-            result.push_back(std::move(column));
+            result.push_back(errors_of(&done[i * runs_.size()], all[i]));
+        }
+        return result;
+    }
+
+    // Nothing for values with which a run is refused.
+    std::vector<std::optional<Vector>> errors_where_possible(const std::vector<Values>& all) {
+        const std::vector<explore::Simulated> done = simulated(all);
+        std::vector<std::optional<Vector>> result;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const auto* first = &done[i * runs_.size()];
+            const bool possible = std::all_of(first, first + runs_.size(),
+                                              [](const auto& each) { return each.good(); });
+            result.push_back(possible ? std::optional{errors_of(first, all[i])} : std::nullopt);
         }
         return result;
     }
 
     double error(std::size_t run, const Values& values) {
         ++simulations_;
-        return error_of(runs_[run], explore::simulate_all({job_of(runs_[run], values)}, 1)[0]);
+        return error_of(runs_[run], explore::simulate_all({job_of(runs_[run], values)}, 1)[0],
+                        values);
     }
 
     std::int64_t simulations() const { return simulations_; }
 
   private:
+    // All runs with each of these values.
+    std::vector<explore::Simulated> simulated(const std::vector<Values>& all) {
+        std::vector<explore::Job> jobs;
+        for (const Values& values : all) {
+            for (const MeasuredRun& run : runs_) {
+                jobs.push_back(job_of(run, values));
+            }
+        }
+        simulations_ += static_cast<std::int64_t>(jobs.size());
+        return explore::simulate_all(jobs, processes_);
+    }
+
+    Vector errors_of(const explore::Simulated* next, const Values& values) const {
+        Vector column;
+        for (const MeasuredRun& run : runs_) {
+            column.push_back(error_of(run, *next++, values));
+        }
+        return column;
+    }
+
     explore::Job job_of(const MeasuredRun& run, const Values& values) const {
         explore::Job job = run.job;
         job.overrides.emplace_back("device", device_);
@@ -129,10 +152,27 @@ class Predictor {
         return job;
     }
 
-    static double error_of(const MeasuredRun& run, const explore::Simulated& simulated) {
+    // What the fit has set otherwise than the device's file; empty: nothing.
+    std::string tried(const Values& values) const {
+        std::vector<std::string> set;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            if (values[i] != parameters_[i].before) {
+                set.push_back(
+                    fmt::format("{}={}", parameters_[i].key, parameters_[i].text(values[i])));
+            }
+        }
+        return set.empty() ? ""
+                           : fmt::format(
+                                 "the fit tried {} (a range keeps it from there: --fit "
+                                 "KEY=LEAST..MOST): ",
+                                 fmt::join(set, ", "));
+    }
+
+    double error_of(const MeasuredRun& run, const explore::Simulated& simulated,
+                    const Values& values) const {
         if (!simulated.good()) {
-            throw ConfigError(
-                fmt::format("{}: {}: {}", run.name, simulated.status, simulated.error));
+            throw ConfigError(fmt::format("{}: {}{}: {}", run.name, tried(values), simulated.status,
+                                          simulated.error));
         }
         return std::log(simulated.result["time_ns"].get<double>() / run.time_ns);
     }
@@ -152,11 +192,15 @@ Values values_of(const std::vector<FittedParameter>& parameters) {
     return values;
 }
 
-// To three digits: more say nothing, and 201 ns is easier to read than 200837996 fs.
+// Of three digits: more say nothing, and 201 ns is easier to read than 200837996 fs.
+double last_digit(double count) {
+    constexpr double kDigits = 3;
+    return std::max(1.0, std::pow(10, std::floor(std::log10(count)) + 1 - kDigits));
+}
+
 std::int64_t moved(const FittedParameter& parameter, double logarithm, std::int64_t from) {
     const double count = static_cast<double>(from) * std::exp(logarithm);
-    constexpr double kDigits = 3;
-    const double grain = std::max(1.0, std::pow(10, std::floor(std::log10(count)) + 1 - kDigits));
+    const double grain = last_digit(count);
     return std::clamp(std::llround(std::round(count / grain) * grain),
                       static_cast<long long>(parameter.least),
                       static_cast<long long>(parameter.most));
@@ -235,13 +279,18 @@ void refuse_what_the_runs_cannot_tell(std::vector<FittedParameter>& parameters,
     }
 }
 
-// The standard deviation of a parameter's logarithm where errors like those left are by chance: of
-// its column counts what no combination of the others has.
-double deviation(const std::vector<Vector>& columns, std::size_t column, const Vector& left) {
-    const double freedom = static_cast<double>(left.size() - columns.size());
+// The standard deviation of a run's error, were what is left by chance.
+double deviation_of_errors(const Vector& left, std::size_t parameters) {
+    const double freedom = static_cast<double>(left.size() - parameters);
+    return std::max(std::sqrt(sum_of_squares(left) / freedom), kGrain);
+}
+
+// The standard deviation of a parameter's logarithm where that of the errors is this: of its column
+// counts what no combination of the others has.
+double deviation(const std::vector<Vector>& columns, std::size_t column, double of_errors) {
     const double own = own_share(columns[column], without(columns, column)).first *
                        std::sqrt(sum_of_squares(columns[column]));
-    return std::sqrt(sum_of_squares(left) / freedom) / own;
+    return of_errors / own;
 }
 
 // One step, shortened as long as it makes the errors larger; nothing: none makes them smaller.
@@ -267,6 +316,49 @@ std::optional<Progress> improved(Predictor& predictor,
         }
     }
     return std::nullopt;
+}
+
+// A value of a parameter on one side of the present one, so far away by its logarithm, but at least
+// by a digit.
+std::int64_t beside(const FittedParameter& parameter, std::int64_t from, double logarithm) {
+    const std::int64_t to = moved(parameter, logarithm, from);
+    const auto digit = static_cast<std::int64_t>(last_digit(static_cast<double>(from)));
+    return to != from ? to
+                      : std::clamp(logarithm > 0 ? from + digit : from - digit, parameter.least,
+                                   parameter.most);
+}
+
+double distance(std::int64_t from, std::int64_t to) {
+    return std::abs(std::log(static_cast<double>(to) / static_cast<double>(from)));
+}
+
+// A time may be no smooth function of a parameter: that ten percent change it says little of one,
+// and errors may be as small far from where the fit has ended. So the deviation of a parameter's
+// logarithm reaches as far as the errors do not become as much larger as a deviation says.
+double widened(Predictor& predictor, const std::vector<FittedParameter>& parameters,
+               const Progress& at, std::size_t which, double deviation, double of_errors) {
+    const FittedParameter& parameter = parameters[which];
+    const std::int64_t from = at.values[which];
+    constexpr double kWider = 2;
+    std::vector<Values> around;
+    for (const std::int64_t end : {parameter.least, parameter.most}) {
+        const double range = distance(from, end);
+        Values values = at.values;
+        for (double away = std::min(deviation, range); values[which] != end; away *= kWider) {
+            values[which] = beside(parameter, from, end < from ? -away : away);
+            around.push_back(values);
+        }
+    }
+    // Half of what a deviation makes of the sum of squares: it is so only about.
+    const double most = sum_of_squares(at.errors) + of_errors * of_errors / 2;
+    const std::vector<std::optional<Vector>> errors = predictor.errors_where_possible(around);
+    double reach = std::min(deviation, distance(parameter.least, parameter.most));
+    for (std::size_t i = 0; i < around.size(); ++i) {
+        if (errors[i] && sum_of_squares(*errors[i]) <= most) {
+            reach = std::max(reach, distance(from, around[i][which]));
+        }
+    }
+    return reach;
 }
 
 }  // namespace
@@ -393,9 +485,13 @@ Calibration calibrate(const std::string& device, std::vector<FittedParameter> pa
         result.runs.push_back({runs[i].name, runs[i].time_ns, percent(before[i]),
                                percent(at.errors[i]), percent(predictor.error(i, by_others))});
     }
+    const double of_errors = deviation_of_errors(at.errors, columns.size());
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        parameters[i].known_percent = percent(
+            widened(predictor, parameters, at, i, deviation(columns, i, of_errors), of_errors));
+    }
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         parameters[i].value = at.values[i];
-        parameters[i].known_percent = percent(deviation(columns, i, at.errors));
     }
     result.parameters = std::move(parameters);
     result.simulations = predictor.simulations();

@@ -20,7 +20,7 @@ struct FittedParameter {
     std::int64_t before = 0, value = 0;                        // in the base unit
     std::int64_t least = 0, most = 0;                          // it may become
     double sensitivity = 0;    // mean change of time for a change of it, percent a percent
-    double known_percent = 0;  // one standard deviation, by the errors that the fit leaves
+    double known_percent = 0;  // one standard deviation, by the errors left and those beside it
 
     std::string text(std::int64_t count) const;
 };
