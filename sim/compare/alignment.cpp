@@ -47,7 +47,9 @@ double misfit_of(const LaneSides& lane, std::size_t skipped) {
         return static_cast<double>(kGapsToFit);
     }
     double sum = 0;
-    for (std::size_t i = 0; i < kGapsToFit && i + 1 < mine.size(); ++i) {
+    // From a begin that is cut no gap is known.
+    const std::size_t first = !mine.empty() && mine[0].begin_is_cut ? 1 : 0;
+    for (std::size_t i = first; i < first + kGapsToFit && i + 1 < mine.size(); ++i) {
         if (skipped + i + 1 >= theirs.size()) {
             sum += 1;
             continue;
@@ -89,9 +91,10 @@ std::set<std::int64_t> candidates(const Lanes& lanes) {
     return starts;
 }
 
-std::int64_t start_of(const Lanes& lanes) {
+// `stated`: of a simulation's trace, which counts cycles as the other does.
+std::int64_t start_of(const Lanes& lanes, std::optional<std::int64_t> stated) {
     const std::set<std::int64_t> starts = candidates(lanes);
-    std::int64_t best = *starts.begin();
+    std::int64_t best = stated.value_or(*starts.begin());
     double least = misfit_of(lanes, best);
     least -= kClearlyBetter * least / static_cast<double>(lanes.size());
     for (const std::int64_t start : starts) {
@@ -113,15 +116,16 @@ PairedLane pair_up(const std::string& event, const LaneSides& lane, std::int64_t
     for (std::size_t i = 0; i < count; ++i) {
         Pair pair{(*lane.measured)[i], (*lane.simulated)[skipped + i],
                   static_cast<std::int64_t>(skipped + i)};
-        pair.begin_known = !lasts(event) || pair.measured.begin > kFirstCommand;
+        pair.begin_known =
+            !pair.measured.begin_is_cut && (!lasts(event) || pair.measured.begin > kFirstCommand);
         result.pairs.push_back(pair);
     }
     return result;
 }
 
-PairedUnit pair_up(const Lanes& lanes) {
+PairedUnit pair_up(const Lanes& lanes, std::optional<std::int64_t> stated) {
     PairedUnit unit;
-    const std::int64_t start = start_of(lanes);
+    const std::int64_t start = start_of(lanes, stated);
     std::optional<std::int64_t> first;
     for (const auto& [event, lane] : lanes) {
         PairedLane& paired = unit.lanes[event] = pair_up(event, lane, start);
@@ -149,7 +153,7 @@ std::map<std::string, PairedUnit> paired(const TraceFile& measured, const TraceF
     }
     std::map<std::string, PairedUnit> result;
     for (const auto& [unit, lanes] : units) {
-        result[unit] = pair_up(lanes);
+        result[unit] = pair_up(lanes, measured.window_begin);
     }
     return result;
 }

@@ -2,7 +2,8 @@
 //
 // A trace unit records from a broadcast on: all its lanes miss the same time. So one cycle is
 // looked for, of the whole unit, from which the simulated events of all its lanes have the gaps
-// that were measured. What was on at that cycle is recorded, as if it began then.
+// that were measured; the trace of a simulation's window says its own, which is taken unless
+// another fits clearly better. What was on at that cycle is recorded, as if it began then.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,8 @@ struct Pair {
     Interval measured, simulated;
     std::int64_t occurrence = 0;  // of the simulation, from 0
     bool begin_known = true;      // else it was on as the recording began
+    // Nor was it on as the recording ended, where that says when it did.
+    bool length_known() const { return begin_known && !measured.end_is_cut; }
 };
 
 struct PairedLane {

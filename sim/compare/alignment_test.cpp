@@ -48,6 +48,24 @@ TEST(Alignment, ALevelThatIsOnAsTheRecordingBeginsHasNoLength) {
     }
 }
 
+// Rounds that are all alike fit each other; a trace of a window says which it has.
+TEST(Alignment, ASimulationsWindowBeginsWhereItSays) {
+    TraceFile simulated;
+    std::vector<Interval>& all = simulated.lanes[{kUnit, "INSTR_EVENT_0"}];
+    for (std::int64_t i = 0; i < 20; ++i) {
+        all.push_back({100 * i, 100 * i + 1});
+    }
+    TraceFile measured;
+    measured.lanes[{kUnit, "INSTR_EVENT_0"}] = {all.begin() + 7, all.begin() + 12};
+    measured.window_begin = 650;
+    const auto first = [&] {
+        return paired(measured, simulated).at(kUnit).lanes.at("INSTR_EVENT_0").pairs.at(0);
+    };
+    EXPECT_EQ(first().occurrence, 7);
+    measured.window_begin.reset();
+    EXPECT_EQ(first().occurrence, 0);
+}
+
 TEST(Alignment, TheSameTraceIsPairedFromItsBeginning) {
     const TraceFile file = core_from(3);
     const PairedUnit unit = paired(file, file).at(kUnit);

@@ -60,7 +60,7 @@ std::optional<std::int64_t> other_kernel_cycles(const std::map<std::string, Pair
             continue;
         }
         for (const Pair& pair : unit.lanes.at(kKernel).pairs) {
-            if (pair.begin_known) {
+            if (pair.length_known()) {
                 mine.push_back(static_cast<double>(pair.measured.end - pair.measured.begin));
                 theirs.push_back(static_cast<double>(pair.simulated.end - pair.simulated.begin));
             }

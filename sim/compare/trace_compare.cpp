@@ -24,7 +24,8 @@ namespace {
 constexpr double kFewCycles = 64;
 using arch::base::kPercent;
 
-// Of one lane, what can be compared: lengths of events whose begin is known, gaps between such.
+// Of one lane, what can be compared: lengths of events that are in the recording from begin to end,
+// gaps between begins that are.
 struct Comparable {
     std::vector<std::pair<double, double>> lengths;  // measured, simulated
     std::vector<std::pair<double, double>> gaps;
@@ -34,7 +35,7 @@ Comparable comparable(const PairedLane& lane) {
     Comparable result;
     const Pair* before = nullptr;
     for (const Pair& pair : lane.pairs) {
-        if (pair.begin_known) {
+        if (pair.length_known()) {
             result.lengths.emplace_back(pair.measured.end - pair.measured.begin,
                                         pair.simulated.end - pair.simulated.begin);
         }
@@ -165,6 +166,7 @@ std::map<RowKey, RowSums> sums_of(const std::map<std::string, PairedUnit>& units
                                   TraceComparison& result) {
     std::map<RowKey, RowSums> sums;
     std::vector<double> gaps;
+    std::int64_t cut = 0;
     for (const auto& [name, unit] : units) {
         for (const auto& [event, lane] : unit.lanes) {
             if (!is_compared({name, event})) {
@@ -176,6 +178,9 @@ std::map<RowKey, RowSums> sums_of(const std::map<std::string, PairedUnit>& units
             row.row.event = event;
             ++result.lanes_common;
             result.events_paired += static_cast<std::int64_t>(lane.pairs.size());
+            cut += std::count_if(lane.pairs.begin(), lane.pairs.end(), [](const Pair& pair) {
+                return pair.measured.begin_is_cut || pair.measured.end_is_cut;
+            });
             const std::size_t before = row.gaps.size();
             add_lane(row, lane);
             gaps.insert(gaps.end(), row.gaps.begin() + static_cast<std::ptrdiff_t>(before),
@@ -188,6 +193,10 @@ std::map<RowKey, RowSums> sums_of(const std::map<std::string, PairedUnit>& units
         }
     }
     result.median_gap_error = gaps.empty() ? 0 : median(gaps);
+    if (cut > 0) {
+        result.notes.push_back(fmt::format(
+            "{} events are cut by the trace's window: their lengths are not compared", cut));
+    }
     return sums;
 }
 

@@ -2,7 +2,8 @@
 // they part.
 //
 // Tiles have clocks of their own: each unit is aligned by itself (alignment.hpp). Only as many
-// occurrences as both sides have are compared; what was on as the recording began has no length.
+// occurrences as both sides have are compared; what was on as the recording began has no length,
+// and neither has what the window of a simulation's trace cuts.
 #pragma once
 
 #include <nlohmann/json.hpp>

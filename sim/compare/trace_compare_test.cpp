@@ -197,6 +197,41 @@ TEST(CompareTraces, LockInstructionsWithOtherWorkBetweenSayNothingOfTheCompiler)
     EXPECT_EQ(compiled_code(locks(9, 14), locks(20, 5), Cycles{5}).lock_spacing, 14);
 }
 
+// Whole runs of kernels of 9 cycles and stalls of 7, and what a window shows of one: the first
+// stall and the last kernel are cut.
+TEST(CompareTraces, WhatAWindowCutsHasNoLength) {
+    const std::string window = trace_text({{"LOCK_STALL", 33, 37},
+                                           {"INSTR_VECTOR", 40, 49},
+                                           {"LOCK_STALL", 50, 57},
+                                           {"INSTR_VECTOR", 60, 69},
+                                           {"LOCK_STALL", 70, 77},
+                                           {"INSTR_VECTOR", 80, 82}},
+                                          "core_trace for tile2,0");
+    const std::string device =
+        R"([{"name":"device","ph":"M","pid":0,"args":{"name":"xdna","window":[33,82]}},)";
+    const TraceFile cut = parse_trace(device + window.substr(1), "t.json");
+    const TraceComparison comparison = compare_traces(cut, ticking(1));
+    for (const EventRow& row : comparison.rows) {
+        EXPECT_EQ(row.compared, 3) << row.event;
+        EXPECT_EQ(row.measured_mean, row.simulated_mean) << row.event;
+        EXPECT_EQ(row.excess, 0) << row.event;
+        EXPECT_EQ(row.worst_gap_error, 0) << row.event;
+    }
+    EXPECT_THAT(comparison.notes, ElementsAre("2 events are cut by the trace's window: their "
+                                              "lengths are not compared"));
+    // From the run's beginning, nothing is cut there.
+    const std::string begin =
+        R"([{"name":"device","ph":"M","pid":0,"args":{"name":"xdna","window":[0,1000]}},)";
+    EXPECT_THAT(
+        compare_traces(
+            parse_trace(
+                begin + trace_text({{"INSTR_VECTOR", 0, 9}}, "core_trace for tile2,0").substr(1),
+                "t.json"),
+            ticking(1))
+            .notes,
+        testing::IsEmpty());
+}
+
 // Vector instructions that no markers stand around are no kernel's length.
 TEST(CompareTraces, SaysHowLongMarkedKernelsAre) {
     const auto kernels = [](std::int64_t cycles) {

@@ -46,8 +46,13 @@ class Reader {
             note_still_on(result, still_on);
         }
         result.device = device_;
+        result.window_begin = window_begin_;
         for (auto& [key, intervals] : intervals_) {
             const auto& [pid, name] = key;
+            for (Interval& each : intervals) {
+                each.begin_is_cut = each.begin <= window_.begin;
+                each.end_is_cut = each.end >= window_.end;
+            }
             std::stable_sort(
                 intervals.begin(), intervals.end(),
                 [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
@@ -99,6 +104,19 @@ class Reader {
                 throw ConfigError(
                     "its times are microseconds (--trace-time us); what is compared are cycles");
             }
+            read_window(*args);
+        }
+    }
+
+    // A simulation's trace of a window: what reaches beyond it is cut there.
+    void read_window(const json& args) {
+        const auto window = args.find("window");
+        const bool two = window != args.end() && window->is_array() && window->size() == 2;
+        if (two && (*window)[0].is_number_integer() && (*window)[1].is_number_integer()) {
+            const auto begin = (*window)[0].get<std::int64_t>();
+            window_begin_ = begin;
+            // Nothing is before a run.
+            window_ = {begin == 0 ? kNoWindow.begin : begin, (*window)[1].get<std::int64_t>()};
         }
     }
 
@@ -142,6 +160,9 @@ class Reader {
         std::int64_t offset = 0;
     };
     using Key = std::pair<std::int64_t, std::string>;  // pid, event
+    static constexpr Interval kNoWindow{INT64_MIN, INT64_MAX};
+    Interval window_ = kNoWindow;
+    std::optional<std::int64_t> window_begin_;
     std::map<std::int64_t, std::string> processes_;
     std::string device_;
     std::map<std::int64_t, Clock> clocks_;
@@ -178,7 +199,8 @@ void add_kernels_between_markers(TraceFile& trace) {
                 ++end;
             }
             if (end != ends->second.end()) {
-                kernels[{lane.first, kKernel}].push_back({begin.begin, end->begin});
+                kernels[{lane.first, kKernel}].push_back(
+                    {begin.begin, end->begin, begin.begin_is_cut, end->begin_is_cut});
             }
         }
     }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,7 +11,8 @@
 namespace tilesim::sim::compare {
 
 struct Interval {
-    std::int64_t begin = 0, end = 0;  // cycles
+    std::int64_t begin = 0, end = 0;                // cycles
+    bool begin_is_cut = false, end_is_cut = false;  // by the window of the trace
 };
 
 // An event of a unit of a tile: "core_trace for tile2,3", "LOCK_STALL".
@@ -23,6 +25,7 @@ struct TraceFile {
     std::vector<std::string> flaws;
     std::vector<std::string> notes;  // what every recording may have
     std::int64_t lost_packets = 0;
+    std::optional<std::int64_t> window_begin;  // of a simulation's trace: the cycle of the run
 };
 
 // The event of cores that run their kernel.

@@ -51,6 +51,7 @@ class ActivityLog final : public arch::base::ProbeListener {
     // In the order of time; as many as activities at most.
     const std::vector<Wake>& wakes() const { return wakes_; }
     bool truncated() const { return truncated_; }
+    const Window& window() const { return window_; }
 
   private:
     struct Hash {

@@ -115,6 +115,18 @@ TEST(Vcd, ComponentsLieInTheScopesOfTheirNames) {
     EXPECT_EQ(count("$scope"), 6U);  // npu, two tiles, three units
 }
 
+// A comparison must know what is cut.
+TEST(ChromeTrace, SaysWhereItsWindowIs) {
+    ActivityLog log({ns(3), ns(6)}, 100);
+    play(log);
+    const auto text = [&log](ChromeForm form) {
+        return to_chrome_trace(log, Hertz{2'000'000'000}, 1, "xdna", form);
+    };
+    EXPECT_NE(text({}).find(R"("clock_hz":2000000000,"window":[6,12]})"), std::string::npos);
+    EXPECT_NE(text({.microseconds = true}).find(R"("window":[0.003000,0.006000]})"),
+              std::string::npos);
+}
+
 TEST(ChromeTrace, MicrosecondsOnRequest) {
     ActivityLog log({}, 100);
     play(log);

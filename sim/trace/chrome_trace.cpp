@@ -227,6 +227,18 @@ std::vector<std::string> counter_lines(const ActivityLog& log, const TimeScale& 
     return lines;
 }
 
+// The window that activities are cut at; empty where none is.
+std::string window_text(const Window& window, const TimeScale& scale) {
+    if (window.begin.count() == 0 && window.end.count() == INT64_MAX) {
+        return "";
+    }
+    std::string text = R"(,"window":[)";
+    scale.append(text, scale.at(window.begin));
+    text += ',';
+    scale.append(text, scale.at(window.end));
+    return text + "]";
+}
+
 }  // namespace
 
 void write_chrome_trace(const ActivityLog& log, arch::base::Hertz frequency,
@@ -251,10 +263,10 @@ void write_chrome_trace(const ActivityLog& log, arch::base::Hertz frequency,
                 process.pid, thread.tid, event, thread.component);
         }
     }
-    next_line() +=
-        fmt::format(R"({{"name":"device","ph":"M","pid":0,"args":{{"name":{},"clock_hz":{}{}}}}})",
-                    nlohmann::json(device).dump(), frequency.count(),
-                    form.microseconds ? R"(,"time_unit":"us")" : "");
+    next_line() += fmt::format(
+        R"({{"name":"device","ph":"M","pid":0,"args":{{"name":{},"clock_hz":{}{}{}}}}})",
+        nlohmann::json(device).dump(), frequency.count(),
+        form.microseconds ? R"(,"time_unit":"us")" : "", window_text(log.window(), scale));
     if (log.truncated()) {
         next_line() +=
             R"({"name":"truncated","ph":"M","pid":0,"args":{"name":"the size limit was reached"}})";
