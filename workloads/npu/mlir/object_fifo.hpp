@@ -34,6 +34,7 @@ struct LockPair {
 struct FifoSegment {
     std::int64_t offset = 0;
     std::int64_t length = 0;
+    std::string name{};  // where it has one
 };
 
 // Elements in one tile's memory.
@@ -41,10 +42,16 @@ struct FifoPool {
     program::TileCoordinate tile;
     MemrefType element;
     std::vector<std::int64_t> buffers{};  // of the program; at a shim its external ones
+    // So many elements in one buffer, through which a descriptor's iteration goes; empty: a buffer
+    // and a descriptor each.
+    std::optional<std::int64_t> iterated{};
     std::vector<LockPair> locks{};        // one; a branch of a link has its own; empty: none
     std::vector<FifoSegment> segments{};  // where they are stated: a pair of locks each
     std::int64_t repeat = 1;              // times each element is taken
     bool spilled = false;                 // some lie in a neighbour's memory
+    std::int64_t depth() const {
+        return iterated.value_or(static_cast<std::int64_t>(buffers.size()));
+    }
 };
 
 struct FifoEnd {
@@ -77,9 +84,11 @@ struct ObjectFifo {
     std::optional<std::int64_t> iterations{};
     std::int64_t initial_values = 0;
     bool pads = false;
+    bool iterates = false;  // iterate_bds: its elements on a memory tile are one buffer
     bool linked_in = false, linked_out = false;  // by its consumer, by its producer
-    bool stated = false;   // its pools are: what the compiler's split leaves, see FifoEndpoints
-    bool one_end = false;  // the stream is stated beside it, as a flow
+    bool stated = false;    // its pools are: what the compiler's split leaves, see FifoEndpoints
+    bool one_end = false;   // the stream is stated beside it, as a flow
+    bool left_out = false;  // no channels: its shim has too few, and the sequence does without it
     // Tasks that were started at configuration time, and the locks' beginning, to do it again.
     std::vector<std::pair<program::ChannelId, program::Task>> started{};
 

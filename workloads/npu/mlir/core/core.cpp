@@ -350,6 +350,16 @@ program::CoreProgram read_core(Lowering& lowering, const Operation& operation) {
     }
 }
 
+// Of a design packed beside the one that runs: it stands at its first acquire for ever.
+bool waits_for_left_out(const Lowering& lowering, const Operation& core) {
+    bool waits = false;
+    walk({core}, [&](const Operation& each) {
+        waits = waits || (each.name == "aie.objectfifo.acquire" &&
+                          lowering.fifos[read_fifo_use(lowering, each).fifo].left_out);
+    });
+    return waits;
+}
+
 }  // namespace
 
 void lower_cores(Lowering& lowering) {
@@ -364,7 +374,7 @@ void lower_cores(Lowering& lowering) {
                 lowering.note(
                     "bodies of cores that are in ELF files are taken from "
                     "input_with_addresses.mlir beside this file");
-            } else if (operation.regions().empty()) {
+            } else if (operation.regions().empty() || waits_for_left_out(lowering, operation)) {
                 return;
             }
             program::CoreProgram core =

@@ -16,6 +16,7 @@
 #include "workloads/npu/mlir/syntax/attributes.hpp"
 #include "workloads/npu/mlir/syntax/inner_names.hpp"
 #include "workloads/npu/mlir/syntax/registered_processes.hpp"
+#include "workloads/npu/mlir/syntax/route_endpoints.hpp"
 
 namespace tilesim::workloads::npu::mlir::design {
 
@@ -263,6 +264,7 @@ Source parse_design(const std::string& text, const std::string& file, std::int64
     separate_inner_names(source.operations);
     try {
         write_registered_processes(source.operations);
+        write_routes_as_flows(source.operations);
     } catch (const ReadError& error) {
         throw ConfigError(located(source, error.where(), error.what()));
     }

@@ -65,8 +65,8 @@ void check_operations(Lowering& lowering) {
                                               "aie.objectfifo.pool",
                                               "aie.objectfifo.core_endpoint",
                                               "aie.objectfifo.dma_endpoint",
-                                              "aie.objectfifo.dangling_endpoint",
-                                              "aie.objectfifo.flow",
+                                              "aie.route_endpoint",
+                                              "aie.route",
                                               "aie.cascade_flow",
                                               "aie.configure_cascade"};
     for (const Operation& operation : lowering.body()) {

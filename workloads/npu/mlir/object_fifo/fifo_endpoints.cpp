@@ -79,8 +79,8 @@ void FifoEndpoints::run() {
     each("aie.objectfifo.pool", &FifoEndpoints::read_pool);
     each("aie.objectfifo.core_endpoint", &FifoEndpoints::read_core);
     each("aie.objectfifo.dma_endpoint", &FifoEndpoints::read_dma);
-    each("aie.objectfifo.dangling_endpoint", &FifoEndpoints::read_dangling);
-    each("aie.objectfifo.flow", &FifoEndpoints::read_flow);
+    each("aie.route_endpoint", &FifoEndpoints::read_dangling);
+    each("aie.route", &FifoEndpoints::read_flow);
     for (const auto& [name, endpoint] : endpoints_) {
         lowering_.attempt([&, &symbol = name, &alone = endpoint] { add_alone(symbol, alone); });
     }
@@ -96,8 +96,10 @@ void FifoEndpoints::read_pool(const Operation& operation) {
     const std::string name = stated.empty() ? symbol : stated;
     const std::vector<std::string> buffers = symbols_of(operation, "buffers");
     const std::int64_t depth = integer_attribute(operation, "depth").value_or(1);
+    const bool iterates = is_true(operation, "iterateBds");
+    const std::int64_t wanted = iterates ? 1 : depth;
     if (depth < 1 || depth > kMostDepth ||
-        (!buffers.empty() && static_cast<std::int64_t>(buffers.size()) != depth)) {
+        (!buffers.empty() && static_cast<std::int64_t>(buffers.size()) != wanted)) {
         throw ReadError(operation.where,
                         fmt::format("@{}: a pool has depth 1..{} and as many buffers, not depth {} "
                                     "and {} buffers",
@@ -105,11 +107,13 @@ void FifoEndpoints::read_pool(const Operation& operation) {
     }
     std::size_t number = lowering_.fifo_pools.size();
     if (buffers.empty()) {
-        number = new_pools_.add_pool(tile, element, name, depth);
+        number = iterates ? new_pools_.add_iterated_pool(tile, element, name, depth)
+                          : new_pools_.add_pool(tile, element, name, depth);
     } else {
         FifoPool pool;
         pool.tile = tile;
         pool.element = element;
+        pool.iterated = iterates ? std::optional{depth} : std::nullopt;
         for (const std::string& buffer : buffers) {
             pool.buffers.push_back(buffer_named(buffer, tile, operation.where));
         }
@@ -117,6 +121,9 @@ void FifoEndpoints::read_pool(const Operation& operation) {
     }
     FifoPool& pool = lowering_.fifo_pools[number];
     pool.repeat = integer_attribute(operation, "repeatCount").value_or(1);
+    if (iterates && pool.repeat > 1) {
+        throw ReadError(operation.where, std::string{kIteratesOnce});
+    }
     read_segments(operation, pool);
     add_pool_locks(operation, number, name);
     pools_[symbol] = number;
@@ -124,6 +131,10 @@ void FifoEndpoints::read_pool(const Operation& operation) {
 
 void FifoEndpoints::read_segments(const Operation& operation, FifoPool& pool) const {
     const auto stated = operation.attribute("segments");
+    if (!stated && !operation.regions().empty()) {
+        read_named_segments(operation, pool);
+        return;
+    }
     if (!stated) {
         pool.segments.push_back({0, pool.element.elements});
         return;
@@ -156,17 +167,41 @@ void FifoEndpoints::read_segments(const Operation& operation, FifoPool& pool) co
             entry.skip(",");
         }
         list.skip(",");
-        const std::int64_t first =
-            pool.segments.empty() ? 0 : pool.segments.back().offset + pool.segments.back().length;
-        if (segment.length < 1 || segment.offset < first ||
-            segment.offset + segment.length > pool.element.elements) {
-            throw ReadError(operation.where,
-                            "the segments of a pool lie in its element, one behind the other");
+        add_segment(pool, std::move(segment), locked == 2 ? std::optional{locks} : std::nullopt,
+                    operation.where);
+    }
+}
+
+void FifoEndpoints::read_named_segments(const Operation& operation, FifoPool& pool) const {
+    walk(region_of(operation), [&](const Operation& each) {
+        if (each.name != "aie.objectfifo.segment") {
+            return;
         }
-        pool.segments.push_back(segment);
-        if (locked == 2) {
-            pool.locks.push_back(locks);
+        FifoSegment segment;
+        segment.name = symbol_of(each);
+        segment.offset = integer_attribute(each, "offset").value_or(0);
+        segment.length = integer_attribute(each, "size").value_or(0);
+        const std::string produce = text_attribute(each, "produceLock");
+        const std::string consume = text_attribute(each, "consumeLock");
+        std::optional<LockPair> locks;
+        if (!produce.empty() && !consume.empty()) {
+            locks = {lock_named(produce, each.where), lock_named(consume, each.where)};
         }
+        add_segment(pool, std::move(segment), locks, each.where);
+    });
+}
+
+void FifoEndpoints::add_segment(FifoPool& pool, FifoSegment segment,
+                                const std::optional<LockPair>& locks, Location where) {
+    const std::int64_t first =
+        pool.segments.empty() ? 0 : pool.segments.back().offset + pool.segments.back().length;
+    if (segment.length < 1 || segment.offset < first ||
+        segment.offset + segment.length > pool.element.elements) {
+        throw ReadError(where, "the segments of a pool lie in its element, one behind the other");
+    }
+    pool.segments.push_back(std::move(segment));
+    if (locks) {
+        pool.locks.push_back(*locks);
     }
 }
 
@@ -209,8 +244,15 @@ FifoEndpoints::Endpoint FifoEndpoints::endpoint_of(const Operation& operation,
                                    : fmt::format("expected fills or drains, found '{}'", role));
     }
     endpoint.end.pool = pool->second;
-    const std::size_t segments = lowering_.fifo_pools[pool->second].segments.size();
-    for (const std::int64_t segment : integers_attribute(operation, "segments")) {
+    const std::vector<FifoSegment>& all = lowering_.fifo_pools[pool->second].segments;
+    const std::size_t segments = all.size();
+    std::vector<std::int64_t> wanted = integers_attribute(operation, "segments");
+    for (const std::string& name : symbols_of(operation, "segments")) {
+        wanted.push_back(std::find_if(all.begin(), all.end(),
+                                      [&](const FifoSegment& each) { return each.name == name; }) -
+                         all.begin());
+    }
+    for (const std::int64_t segment : wanted) {
         const auto& chosen = endpoint.end.segments;
         if (segment < 0 || segment >= static_cast<std::int64_t>(segments) ||
             (!chosen.empty() && static_cast<std::size_t>(segment) <= chosen.back())) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,10 @@ class FifoEndpoints {
     // buffers, locks, repeatCount} : memref<..>
     void read_pool(const Operation& operation);
     void read_segments(const Operation& operation, FifoPool& pool) const;
+    // { aie.objectfifo.segment @s0 {offset = 0 : i32, size = 16 : i32, ..} .. } behind the memref
+    void read_named_segments(const Operation& operation, FifoPool& pool) const;
+    static void add_segment(FifoPool& pool, FifoSegment segment,
+                            const std::optional<LockPair>& locks, Location where);
     void add_pool_locks(const Operation& operation, std::size_t number, const std::string& name);
     // @core(%tile) fills @pool {segments}
     void read_core(const Operation& operation);

@@ -19,6 +19,12 @@ void FifoPools::run() {
         lowering_.attempt([&] { link_pool(each); });
     }
     for (ObjectFifo& each : lowering_.fifos) {
+        if (each.iterates && !each.linked_in && !each.linked_out) {
+            lowering_.errors.emplace_back(each.operation->where,
+                                          fmt::format("@{}: iterate_bds is for links through a "
+                                                      "memory tile",
+                                                      each.name));
+        }
         if (!each.stated) {
             lowering_.attempt([&] { pools(each); });
         }
@@ -99,18 +105,36 @@ std::size_t FifoPools::add_pool(program::TileCoordinate tile, const MemrefType& 
     pool.tile = tile;
     pool.element = element;
     for (std::int64_t i = 0; i < depth; ++i) {
-        auto& buffers = lowering_.program.buffers;
-        program::Buffer buffer;
-        buffer.tile = tile;
-        buffer.name = unique_name(buffers, fmt::format("{}_buff_{}", name, i));
-        buffer.address = program::kUnplaced;
-        buffer.bytes = element.bytes();
-        pool.buffers.push_back(static_cast<std::int64_t>(buffers.size()));
-        buffers.push_back(buffer);
-        lowering_.buffer_types.push_back(element);
+        pool.buffers.push_back(add_buffer(tile, element, fmt::format("{}_buff_{}", name, i)));
     }
     lowering_.fifo_pools.push_back(std::move(pool));
     return lowering_.fifo_pools.size() - 1;
+}
+
+std::size_t FifoPools::add_iterated_pool(program::TileCoordinate tile, const MemrefType& element,
+                                         const std::string& name, std::int64_t depth) {
+    FifoPool pool;
+    pool.tile = tile;
+    pool.element = element;
+    pool.iterated = depth;
+    MemrefType all = element;
+    all.elements *= depth;
+    pool.buffers.push_back(add_buffer(tile, all, name + "_buff"));
+    lowering_.fifo_pools.push_back(std::move(pool));
+    return lowering_.fifo_pools.size() - 1;
+}
+
+std::int64_t FifoPools::add_buffer(program::TileCoordinate tile, const MemrefType& type,
+                                   const std::string& name) {
+    auto& buffers = lowering_.program.buffers;
+    program::Buffer buffer;
+    buffer.tile = tile;
+    buffer.name = unique_name(buffers, name);
+    buffer.address = program::kUnplaced;
+    buffer.bytes = type.bytes();
+    buffers.push_back(buffer);
+    lowering_.buffer_types.push_back(type);
+    return static_cast<std::int64_t>(buffers.size()) - 1;
 }
 
 std::int64_t FifoPools::add_lock(program::TileCoordinate tile, const std::string& name,
@@ -127,7 +151,7 @@ std::int64_t FifoPools::add_lock(program::TileCoordinate tile, const std::string
 
 void FifoPools::add_locks(std::size_t number, const std::string& name, std::int64_t values) {
     FifoPool& pool = lowering_.fifo_pools[number];
-    const auto depth = static_cast<std::int64_t>(pool.buffers.size());
+    const std::int64_t depth = pool.depth();
     if (lowering_.config.lock_kind == LockKind::Binary) {
         for (std::int64_t i = 0; i < depth; ++i) {
             const std::int64_t lock =
@@ -171,8 +195,10 @@ void FifoPools::link_pool(FifoLink& link) {
         joins || (!distributes && (larger_out || (equal && out.initial_values > 0)) && !out.pads);
     const std::int64_t depth = of_output ? depth_of(out, link.outputs.front(), out.producer, true)
                                          : depth_of(in, link.inputs.front(), from, false);
-    link.pool = add_pool(tile, of_output ? out.element : in.consumer_element,
-                         of_output ? out.name : in.name + "_cons", depth);
+    const MemrefType& element = of_output ? out.element : in.consumer_element;
+    const std::string name = of_output ? out.name : in.name + "_cons";
+    link.pool = iterates(link, tile) ? add_iterated_pool(tile, element, name, depth)
+                                     : add_pool(tile, element, name, depth);
     FifoPool& pool = lowering_.fifo_pools[link.pool];
     for (const std::size_t output : link.outputs) {
         ObjectFifo& each = lowering_.fifos[output];
@@ -192,8 +218,26 @@ void FifoPools::link_pool(FifoLink& link) {
                         "this device does not have");
     }
     for (std::size_t i = 0; i < branches && in.synchronized && out.synchronized; ++i) {
-        add_locks(link.pool, of_output ? out.name : in.name + "_cons", out.initial_values);
+        add_locks(link.pool, name, out.initial_values);
     }
+}
+
+bool FifoPools::iterates(const FifoLink& link, program::TileCoordinate tile) const {
+    const auto any = [&](const std::vector<std::size_t>& fifos, const auto& has) {
+        return std::any_of(fifos.begin(), fifos.end(),
+                           [&](std::size_t number) { return has(lowering_.fifos[number]); });
+    };
+    const auto asks = [](const ObjectFifo& fifo) { return fifo.iterates; };
+    if (!any(link.inputs, asks) && !any(link.outputs, asks)) {
+        return false;
+    }
+    if (lowering_.config.kind_of(tile) != program::TileKind::Memory) {
+        throw ReadError(link.where, "iterate_bds is for links through a memory tile");
+    }
+    if (any(link.outputs, [](const ObjectFifo& fifo) { return fifo.repeat > 1; })) {
+        throw ReadError(link.where, std::string{kIteratesOnce});
+    }
+    return true;
 }
 
 void FifoPools::external_pool(FifoEnd& end, const std::string& name, bool synchronized) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "workloads/npu/mlir/lowering.hpp"
@@ -12,6 +13,9 @@
 #include "workloads/npu/mlir/syntax/memref_type.hpp"
 
 namespace tilesim::workloads::npu::mlir::object_fifo {
+
+inline constexpr std::string_view kIteratesOnce =
+    "iterate_bds goes on with every run of a descriptor: repeat_count cannot take an element again";
 
 class FifoPools {
   public:
@@ -22,6 +26,9 @@ class FifoPools {
     // New elements, so many deep; the pool's number.
     std::size_t add_pool(program::TileCoordinate tile, const MemrefType& element,
                          const std::string& name, std::int64_t depth);
+    // The same in one buffer.
+    std::size_t add_iterated_pool(program::TileCoordinate tile, const MemrefType& element,
+                                  const std::string& name, std::int64_t depth);
     // A pair of locks, or one an element where locks are binary. `values`: elements that are full
     // at start.
     void add_locks(std::size_t number, const std::string& name, std::int64_t values);
@@ -34,10 +41,14 @@ class FifoPools {
     bool needs_dma(const ObjectFifo& fifo) const;
     std::int64_t depth_of(const ObjectFifo& fifo, std::size_t number, const FifoEnd& end,
                           bool produces) const;
+    std::int64_t add_buffer(program::TileCoordinate tile, const MemrefType& type,
+                            const std::string& name);
     std::int64_t add_lock(program::TileCoordinate tile, const std::string& name,
                           std::int64_t initial);
     // The pool that input and output have in common, on the tile between them.
     void link_pool(FifoLink& link);
+    // iterate_bds of one of its FIFOs. Throws ReadError where its pool cannot be one buffer.
+    bool iterates(const FifoLink& link, program::TileCoordinate tile) const;
     // Registered buffers in DRAM, with locks at the shim: the host hands elements over.
     void external_pool(FifoEnd& end, const std::string& name, bool synchronized);
     void pools(ObjectFifo& fifo);

@@ -2,10 +2,13 @@
 // which its first channels reach.
 //
 // Source:  mlir-aie's pass AIEObjectFifoStatefulTransform: the largest pools choose first; an
-//          element stays, or goes west, or east.
+//          element stays, or goes west, or east, whichever comes first and leaves room for those
+//          behind it (its test spill_backtrack).
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "workloads/npu/mlir/lowering.hpp"
@@ -45,8 +48,81 @@ Room room_beside(const Lowering& lowering, const std::vector<FifoPool*>& pools) 
 }
 
 std::int64_t bytes_of(const FifoPool& pool) {
-    return pool.element.bytes() * static_cast<std::int64_t>(pool.buffers.size());
+    return pool.element.bytes() * pool.depth();
 }
+
+// An element of a pool, and what it may choose: its pool's tile, then west and east of it.
+struct Element {
+    FifoPool* pool = nullptr;
+    program::Buffer* buffer = nullptr;
+};
+
+class Places {
+  public:
+    Places(std::vector<Element> elements, Room room)
+        : elements_(std::move(elements)), room_(std::move(room)) {}
+
+    // Those that find no place in the end keep their pool's tile.
+    void choose() {
+        if (!place_from(0)) {
+            for (const Element& element : elements_) {
+                place(element, 0);
+            }
+        }
+        for (const Element& element : elements_) {
+            element.pool->spilled =
+                element.pool->spilled || element.buffer->tile != element.pool->tile;
+        }
+    }
+
+  private:
+    static constexpr int kMostTried = 100'000;
+
+    // An earlier element goes elsewhere where a later one would find no room.
+    bool place_from(std::size_t first) {
+        if (first == elements_.size()) {
+            return true;
+        }
+        std::optional<std::size_t> step = place(elements_[first], 0);
+        while (step && tried_ < kMostTried) {
+            if (place_from(first + 1)) {
+                return true;
+            }
+            ++tried_;
+            take_back(elements_[first]);
+            step = place(elements_[first], *step + 1);
+        }
+        if (step) {
+            take_back(elements_[first]);
+        }
+        return false;
+    }
+
+    // At the first place from this step on that has room.
+    std::optional<std::size_t> place(const Element& element, std::size_t from) {
+        for (std::size_t step = from; step < std::size(kSteps); ++step) {
+            const program::TileCoordinate home = element.pool->tile;
+            const program::TileCoordinate at{home.column + kSteps[step], home.row};
+            const auto left = room_.find(at);
+            if (left != room_.end() && left->second >= element.buffer->bytes) {
+                left->second -= element.buffer->bytes;
+                element.buffer->tile = at;
+                return step;
+            }
+        }
+        return std::nullopt;
+    }
+
+    void take_back(const Element& element) {
+        room_[element.buffer->tile] += element.buffer->bytes;
+        element.buffer->tile = element.pool->tile;
+    }
+
+    static constexpr std::int64_t kSteps[] = {0, -1, 1};
+    std::vector<Element> elements_;
+    Room room_;
+    int tried_ = 0;
+};
 
 }  // namespace
 
@@ -61,22 +137,13 @@ void spill_pools(Lowering& lowering) {
     std::stable_sort(pools.begin(), pools.end(), [](const FifoPool* a, const FifoPool* b) {
         return bytes_of(*a) > bytes_of(*b);
     });
+    std::vector<Element> elements;
     for (FifoPool* pool : pools) {
-        const program::TileCoordinate home = pool->tile;
         for (const std::int64_t index : pool->buffers) {
-            program::Buffer& buffer = lowering.program.buffers[static_cast<std::size_t>(index)];
-            for (const std::int64_t step : {0, -1, 1}) {
-                const program::TileCoordinate at{home.column + step, home.row};
-                const auto left = room.find(at);
-                if (left != room.end() && left->second >= buffer.bytes) {
-                    left->second -= buffer.bytes;
-                    buffer.tile = at;
-                    pool->spilled = pool->spilled || step != 0;
-                    break;
-                }
-            }
+            elements.push_back({pool, &lowering.program.buffers[static_cast<std::size_t>(index)]});
         }
     }
+    Places(std::move(elements), std::move(room)).choose();
 }
 
 }  // namespace tilesim::workloads::npu::mlir::object_fifo

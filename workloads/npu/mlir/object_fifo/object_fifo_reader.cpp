@@ -88,6 +88,7 @@ void ObjectFifoReader::attributes(const Operation& operation, ObjectFifo& fifo) 
     fifo.repeat = integer_attribute(operation, "repeat_count").value_or(1);
     fifo.iterations = integer_attribute(operation, "iter_count");
     fifo.pads = operation.attribute("padDimensions").has_value();
+    fifo.iterates = is_true(operation, "iterate_bds");
     fifo.producer.pinned = integer_attribute(operation, "prod_dma_channel");
     if (const auto pinned = operation.attribute("cons_dma_channels")) {
         Cursor list(*pinned, operation.where);

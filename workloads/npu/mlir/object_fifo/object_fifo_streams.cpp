@@ -1,9 +1,16 @@
 // The DMA side of object FIFOs: channels, rings of descriptors, streams, allocations.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "arch/npu/stream/stream_switch.hpp"
+#include "workloads/npu/mlir/chosen_sequence.hpp"
 #include "workloads/npu/mlir/descriptors/descriptor.hpp"
 #include "workloads/npu/mlir/descriptors/descriptor_layout.hpp"
 #include "workloads/npu/mlir/descriptors/transfer.hpp"
@@ -19,6 +26,7 @@ using descriptors::read_layout;
 using descriptors::read_padding;
 using descriptors::set_transfer;
 using descriptors::Transfer;
+using descriptors::words_of;
 using routes::channel_at;
 using routes::read_port;
 
@@ -51,6 +59,7 @@ class FifoStreams {
     }
 
     void run() {
+        lowering_.attempt([&] { leave_out_unused(); });
         for (ObjectFifo& fifo : lowering_.fifos) {
             lowering_.attempt([&] { pin(fifo); });
         }
@@ -104,9 +113,76 @@ class FifoStreams {
         }
     }
 
+    static bool is_connected(const ObjectFifo& fifo) { return fifo.dma && !fifo.left_out; }
+
+    bool at_shim(const FifoEnd& end) const {
+        return lowering_.config.kind_of(end.tile) == program::TileKind::Shim;
+    }
+
+    // Calls `action(tile, direction)` for each end at a shim.
+    template <class Action>
+    void for_shim_ends(const ObjectFifo& fifo, const Action& action) const {
+        if (at_shim(fifo.producer)) {
+            action(fifo.producer.tile, program::Direction::MM2S);
+        }
+        for (const FifoEnd& end : fifo.consumers) {
+            if (at_shim(end)) {
+                action(end.tile, program::Direction::S2MM);
+            }
+        }
+    }
+
+    // Designs packed into one device, each with a sequence of its own, may need more channels of a
+    // shim than it has: the compiler lets those take turns, as packets, that no sequence uses
+    // together. Here those are left out that the sequence which runs does not use.
+    void leave_out_unused() {
+        std::map<std::pair<program::TileCoordinate, program::Direction>, std::int64_t> wanted;
+        for (const program::ChannelId& id : taken_) {
+            ++wanted[{id.tile, id.direction}];
+        }
+        for (const ObjectFifo& fifo : lowering_.fifos) {
+            for_shim_ends(fifo, [&](program::TileCoordinate tile, program::Direction direction) {
+                ++wanted[{tile, direction}];
+            });
+        }
+        std::set<std::string> used;
+        const Operation* const sequence = sequence_of(lowering_);
+        if (sequence != nullptr) {
+            walk(region_of(*sequence), [&](const Operation& each) { symbols(each.items, used); });
+        }
+        std::vector<std::string> left_out;
+        for (ObjectFifo& fifo : lowering_.fifos) {
+            for_shim_ends(fifo, [&](program::TileCoordinate tile, program::Direction direction) {
+                const bool overfull = wanted[{tile, direction}] >
+                                      lowering_.config.dma_of(program::TileKind::Shim).channels;
+                fifo.left_out = fifo.left_out ||
+                                (sequence != nullptr && overfull && !used.contains(fifo.name) &&
+                                 !used.contains(fifo.name + "_shim_alloc"));
+            });
+            if (fifo.left_out) {
+                left_out.push_back("@" + fifo.name);
+            }
+        }
+        if (!left_out.empty()) {
+            lowering_.note(fmt::format(
+                "the shim has fewer channels than object FIFOs: those that the sequence does not "
+                "use are left out with their cores ({}); the compiler lets them share channels, as "
+                "packets",
+                fmt::join(left_out, ", ")));
+        }
+    }
+    static void symbols(const std::vector<Item>& items, std::set<std::string>& names) {
+        for (const Item& item : items) {
+            if (item.is(TokenKind::Symbol)) {
+                names.insert(item.token.text);
+            }
+            symbols(item.items, names);
+        }
+    }
+
     void pin(ObjectFifo& fifo) {
         const auto fix = [&](FifoEnd& end, program::Direction direction) {
-            if (!fifo.dma || !end.pinned || end.stream_port) {
+            if (!is_connected(fifo) || !end.pinned || end.stream_port) {
                 return;
             }
             const program::ChannelId id{end.tile, direction, *end.pinned};
@@ -116,7 +192,9 @@ class FifoStreams {
             }
             const std::int64_t channels =
                 lowering_.config.dma_of(lowering_.config.kind_of(end.tile)).channels;
-            if (id.index < 0 || id.index >= channels || !taken_.insert(id).second) {
+            // The channel of an end without elements is programmed, and so named, elsewhere.
+            const bool taken = !taken_.insert(id).second && end.pool;
+            if (id.index < 0 || id.index >= channels || taken) {
                 throw ReadError(fifo.operation->where,
                                 fmt::format("channel {} of tile {},{}, to which @{} is pinned, is "
                                             "taken or is none",
@@ -150,7 +228,8 @@ class FifoStreams {
     // Only a memory tile's first channels reach its neighbours: elements there go first.
     void reach_neighbours(ObjectFifo& fifo) {
         const auto choose = [&](FifoEnd& end, program::Direction direction) {
-            if (fifo.dma && end.pool && !end.channel && lowering_.fifo_pools[*end.pool].spilled) {
+            if (is_connected(fifo) && end.pool && !end.channel &&
+                lowering_.fifo_pools[*end.pool].spilled) {
                 end.channel = next(fifo, end.tile, direction);
             }
         };
@@ -161,7 +240,7 @@ class FifoStreams {
     }
 
     void channels(ObjectFifo& fifo) {
-        if (!fifo.dma || fifo.one_end) {
+        if (!is_connected(fifo) || fifo.one_end) {
             return;
         }
         const auto choose = [&](FifoEnd& end, program::Direction direction) {
@@ -186,7 +265,7 @@ class FifoStreams {
 
     // The sequence means the shim's end.
     void allocate(const ObjectFifo& fifo, const FifoEnd& end) {
-        if (lowering_.config.kind_of(end.tile) == program::TileKind::Shim) {
+        if (at_shim(end)) {
             lowering_.allocations.try_emplace(fifo.name, *end.channel);
             lowering_.allocations.try_emplace(fifo.name + "_shim_alloc", *end.channel);
         }
@@ -203,7 +282,7 @@ class FifoStreams {
     }
 
     void transfers(ObjectFifo& fifo) {
-        if (!fifo.dma) {
+        if (!is_connected(fifo)) {
             return;
         }
         const auto number = static_cast<std::size_t>(&fifo - lowering_.fifos.data());
@@ -293,6 +372,11 @@ class FifoStreams {
                 transfer.length = moved_with_padding(transfer);
             }
             set_transfer(descriptor, transfer, fifo.operation->where);
+            if (pool.iterated.value_or(1) > 1) {
+                descriptor.iteration = program::Iteration{
+                    *pool.iterated,
+                    words_of(pool.element.elements, pool.element, fifo.operation->where)};
+            }
             set_locks(descriptor, pool, piece, sends);
             for (std::int64_t run = 0; run < repeats; ++run) {
                 descriptor.id = ids_.next(channel, fifo.operation->where);

@@ -118,6 +118,47 @@ TEST(ObjectFifo, EndsAreNamedByTheirPorts) {
                 HasSubstr("take turns in time is not modelled"));
 }
 
+// Three designs in one device, whose six shim ends find two channels each way.
+TEST(ObjectFifo, WhatTheSequenceDoesNotUseNeedsNoChannelOfAFullShim) {
+    const auto fifo = [](const std::string& name, const char* from, const char* to) {
+        return fmt::format(
+            "aie.objectfifo @{}({}, {{{}}}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n", name,
+            from, to);
+    };
+    const auto sequence = [](const std::string& of) {
+        return fmt::format(
+            "aie.runtime_sequence @run_{0}(%x : memref<16xi32>) {{\n"
+            "aiex.npu.dma_memcpy_nd(%x[0, 0, 0, 0][1, 1, 1, 16][0, 0, 0, 1]) {{id = 0 : i64, "
+            "metadata = @in_{0}}} : memref<16xi32>\n"
+            "aiex.npu.dma_memcpy_nd(%x[0, 0, 0, 0][1, 1, 1, 16][0, 0, 0, 1]) {{id = 1 : i64, "
+            "metadata = @out_{0}, issue_token = true}} : memref<16xi32>\n"
+            "aiex.npu.dma_wait {{symbol = @out_{0}}}\n}}\n",
+            of);
+    };
+    std::string body = kFifoTiles;
+    std::string sequences;
+    for (const auto& [name, tile] :
+         {std::pair{"a", "%a"}, std::pair{"b", "%b"}, std::pair{"c", "%far"}}) {
+        body += fifo(fmt::format("in_{}", name), "%s", tile) +
+                fifo(fmt::format("out_{}", name), tile, "%s");
+        sequences +=
+            sequence(name) + core(tile, fmt::format("in_{}", name).c_str(), "Consume", 1, 1);
+    }
+    ReadOptions options;
+    options.sequence = "run_c";
+    const design::Design run = design::read(body + sequences, options);
+    ASSERT_EQ(run.program.routes.size(), 2U);
+    EXPECT_EQ(run.program.routes[0].source,
+              (program::ChannelId{{0, 0}, program::Direction::MM2S, 0}));
+    EXPECT_EQ(run.program.routes[0].destinations.at(0).tile, (program::TileCoordinate{2, 4}));
+    EXPECT_THAT(
+        run.notes,
+        testing::Contains(HasSubstr("left out with their cores (@in_a, @out_a, @in_b, @out_b)")));
+    ASSERT_EQ(run.program.cores.size(), 1U);
+    EXPECT_EQ(run.program.cores[0].tile, (program::TileCoordinate{2, 4}));
+    EXPECT_THAT(error_of(body), HasSubstr("has no free MM2S channel left of its 2"));
+}
+
 // What the compiler's split leaves: a pool whose two segments two channels drain.
 constexpr const char* kPools =
     "%u = aie.buffer(%m) {sym_name = \"u\"} : memref<48xi32>\n"

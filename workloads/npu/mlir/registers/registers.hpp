@@ -48,6 +48,7 @@ class Registers {
     };
     // Which one lies at this address, if any.
     std::optional<DescriptorWord> descriptor_word(std::uint64_t address) const;
+    bool names_controller(std::uint64_t address, std::uint32_t mask) const;
     bool control(std::uint64_t address, std::uint32_t value, std::uint32_t mask);
     bool trace_set_up(program::TileCoordinate tile, std::int64_t offset, std::uint32_t value);
     bool is_empty(program::TileCoordinate tile, const Written& written) const;

@@ -76,6 +76,11 @@ void SwitchSettings::amsel(const Operation& operation, std::map<std::string, Sel
     Select select;
     select.arbiter = Cursor(cursor.group("<")).integer();
     select.msel = Cursor(cursor.group("(")).integer();
+    if (cursor.skip_word("deterministic_merge")) {
+        lowering_.note(
+            "deterministic_merge of an arbiter is left out: packets pass in the order they come, "
+            "not in that of its slots");
+    }
     if (operation.results.size() == 1) {
         selects[operation.results[0]] = select;
     }

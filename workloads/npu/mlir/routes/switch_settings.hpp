@@ -53,7 +53,7 @@ class SwitchSettings {
     static std::pair<Port, Port> connection(const Operation& operation);
     void switchbox(const Operation& operation);
     // %0 = aie.amsel<1> (2): arbiter 1, selector 2
-    static void amsel(const Operation& operation, std::map<std::string, Select>& selects);
+    void amsel(const Operation& operation, std::map<std::string, Select>& selects);
     static Select select_of(Cursor& cursor, const std::map<std::string, Select>& selects);
     static void masterset(const Operation& operation, const std::map<std::string, Select>& selects,
                           Switch& box);

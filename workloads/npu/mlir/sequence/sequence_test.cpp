@@ -88,6 +88,21 @@ TEST(Design, WritesOfWhichNothingDependsAreCounted) {
     EXPECT_THAT(design.notes, testing::Contains(HasSubstr("(switches, programs, timers) only")));
 }
 
+// 0x1D200 controls S2MM 0 of a shim; bits 8 to 12 say to whom its tokens go.
+TEST(Design, WhoGetsATokenIsPartOfThePushThatAsksForIt) {
+    const auto writes = [](const char* mask) {
+        const program::Program program =
+            read(std::string{kSmallDesign} +
+                 "aie.runtime_sequence(%a: memref<8xi32>) {\n"
+                 "aiex.npu.maskwrite32 {address = 0x1D200 : ui32, value = 0xF00 : ui32, mask = " +
+                 mask + " : ui32} }")
+                .program;
+        return program.sequence.size();
+    };
+    EXPECT_EQ(writes("0x1F00"), 0U);
+    EXPECT_EQ(writes("0x0F00"), 1U);
+}
+
 TEST(Design, OperandsOfRegisterWritesStandInOrder) {
     const program::Program program =
         read(std::string{kSmallDesign} +

@@ -41,6 +41,8 @@ constexpr std::array kNames{
     Spelling{"objectFifo.link", "objectfifo.link"},
     Spelling{"objectFifo.registerExternalBuffers", "objectfifo.register_external_buffers"},
     Spelling{"objectfifo.registerExternalBuffers", "objectfifo.register_external_buffers"},
+    Spelling{"objectfifo.dangling_endpoint", "route_endpoint"},
+    Spelling{"objectfifo.flow", "route"},
     Spelling{"objectFifo.registerProcess", "objectfifo.register_process"},
     Spelling{"broad_packet", "broadcast_packet"}};
 

@@ -10,6 +10,7 @@
 
 #include "workloads/npu/mlir/syntax/attributes.hpp"
 #include "workloads/npu/mlir/syntax/cursor.hpp"
+#include "workloads/npu/mlir/syntax/written_out.hpp"
 
 namespace tilesim::workloads::npu::mlir::syntax {
 
@@ -20,26 +21,6 @@ constexpr std::int64_t kMostSteps = 1'000'000;
 
 bool is_registration(const Operation& operation) {
     return operation.name == kRegistration;
-}
-
-void move_to(Location where, std::vector<Operation>& operations);
-
-void move_to(Location where, std::vector<Item>& items) {
-    for (Item& item : items) {
-        item.token.where = where;
-        move_to(where, item.items);
-        for (Block& block : item.blocks) {
-            move_to(where, block.operations);
-        }
-    }
-}
-
-// What is written in place of an operation is spoken of as if it stood there.
-void move_to(Location where, std::vector<Operation>& operations) {
-    for (Operation& operation : operations) {
-        operation.where = where;
-        move_to(where, operation.items);
-    }
 }
 
 // The tiles at an object FIFO's ends, the producer's first: @f (%a dimensions, {%b, %c}, 2 : i32).
@@ -75,8 +56,7 @@ class Processes {
         for (const Operation& operation : registrations) {
             const Registration process = read(operation);
             const std::string tile = tile_of(process, operation.where);
-            std::vector<Operation> body = parse(text_of(process));
-            move_to(operation.where, body);
+            std::vector<Operation> body = parse_at(text_of(process), operation.where);
             std::vector<Operation>& core = core_of(tile, operation.where);
             core.insert(core.begin(), std::make_move_iterator(body.begin()),
                         std::make_move_iterator(body.end()));
@@ -262,12 +242,9 @@ class Processes {
         if (found != device_.operations.end()) {
             return last_block(*found);
         }
-        std::vector<Operation> core = parse(fmt::format("aie.core(%{}) {{\n  aie.end\n}}\n", tile));
-        move_to(where, core);
-        const bool ended =
-            !device_.operations.empty() && device_.operations.back().name == "aie.end";
-        const auto place = device_.operations.end() - (ended ? 1 : 0);
-        return last_block(*device_.operations.insert(place, std::move(core.front())));
+        add_to_device(device_,
+                      parse_at(fmt::format("aie.core(%{}) {{\n  aie.end\n}}\n", tile), where));
+        return core_of(tile, where);
     }
 
     static std::vector<Operation>& last_block(Operation& core) {

@@ -1,0 +1,17 @@
+// What stands in place of an operation that a pass has written out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "workloads/npu/mlir/syntax/syntax.hpp"
+
+namespace tilesim::workloads::npu::mlir::syntax {
+
+// The operations of a text, spoken of in errors as if they stood at this place.
+std::vector<Operation> parse_at(const std::string& text, Location where);
+
+// Adds operations to a device's, before its end.
+void add_to_device(Block& device, std::vector<Operation> operations);
+
+}  // namespace tilesim::workloads::npu::mlir::syntax
