@@ -19,13 +19,13 @@ namespace {
 
 using testing::HasSubstr;
 
-Machine machine(const std::string& name) {
+Machine undispatched(const std::string& name) {
     Machine m = load_machine(name, "ddr5_5600");
     m.npu.command_processor.dispatch = arch::base::Femtoseconds{0};
     return m;
 }
 
-OutputStationaryMapping small_map() {
+OutputStationaryMapping tiny_map() {
     OutputStationaryMapping map;
     map.m_ct = map.k_ct = map.n_ct = 16;
     map.k_mt = 48;
@@ -58,7 +58,7 @@ std::string refusal(const Machine& m, const OutputStationaryMapping& map,
 
 class Arrays : public testing::TestWithParam<std::tuple<std::string, int>> {
   protected:
-    Machine machine_ = machine(std::get<0>(GetParam()));
+    Machine machine_ = undispatched(std::get<0>(GetParam()));
     std::int64_t columns_ = std::get<1>(GetParam());
 };
 INSTANTIATE_TEST_SUITE_P(Columns, Arrays,
@@ -71,24 +71,24 @@ TEST_P(Arrays, RunExactlyWithAnyRowsOrNameTheChannelsTheyLack) {
     for (std::int64_t rows = 1; rows <= 8; ++rows) {
         machine_.npu.core_rows = rows;
         if ((rows + columns_ - 1) / columns_ + 2 <= 6) {
-            EXPECT_EQ(refusal(machine_, small_map()), "");
-            EXPECT_EQ(exact_cycles(machine_, small_map()), exact_cycles(machine_, small_map()));
+            EXPECT_EQ(refusal(machine_, tiny_map()), "");
+            EXPECT_EQ(exact_cycles(machine_, tiny_map()), exact_cycles(machine_, tiny_map()));
         } else {
-            EXPECT_THAT(refusal(machine_, small_map()), HasSubstr("it has 6 MM2S channels"));
+            EXPECT_THAT(refusal(machine_, tiny_map()), HasSubstr("it has 6 MM2S channels"));
         }
     }
 }
 
 // Cores, channels and wires of the columns and rows that are not used stand idle, nothing more.
 TEST_P(Arrays, CanBeUsedInPart) {
-    OutputStationaryMapping map = small_map();
+    OutputStationaryMapping map = tiny_map();
     map.columns = 1 + columns_ / 2;
     map.rows = 3;
     machine_.npu.columns = columns_;
     const std::int64_t part = exact_cycles(machine_, map);
     machine_.npu.columns = map.columns;
     machine_.npu.core_rows = 3;
-    EXPECT_EQ(part, exact_cycles(machine_, small_map()));
+    EXPECT_EQ(part, exact_cycles(machine_, tiny_map()));
 }
 
 class Shapes : public testing::TestWithParam<std::string> {
@@ -97,8 +97,8 @@ class Shapes : public testing::TestWithParam<std::string> {
     std::string refused() const { return refusal(machine_, map_); }
     std::int64_t exact() const { return exact_cycles(machine_, map_); }
 
-    Machine machine_ = machine(GetParam());
-    OutputStationaryMapping map_ = small_map();
+    Machine machine_ = undispatched(GetParam());
+    OutputStationaryMapping map_ = tiny_map();
 };
 INSTANTIATE_TEST_SUITE_P(Devices, Shapes, testing::Values("xdna", "xdna2"));
 
@@ -323,7 +323,7 @@ TEST_P(Shapes, ACastWhoseIterationsDoNotOverlapTakesTheLatencyOfEach) {
 // four blocks of C (4 x 8 f32) in and out: aie_api. A step is eight elements of K.
 TEST(Modes, KernelsThatTransposeTakeTheirShuffles) {
     namespace program = arch::npu::program;
-    const arch::npu::NpuConfig npu = machine("xdna2").npu;
+    const arch::npu::NpuConfig npu = undispatched("xdna2").npu;
     const arch::npu::core::KernelTiming timing(npu.kernels);
     const auto cycles = [&](const char* mode, DataType c) {
         program::Kernel kernel;
