@@ -211,4 +211,8 @@ bool Array::idle(const program::ChannelId& channel) const {
     return channels_.at(channel)->idle();
 }
 
+std::int64_t Array::queued(const program::ChannelId& channel) const {
+    return channels_.at(channel)->queued();
+}
+
 }  // namespace tilesim::arch::npu::array

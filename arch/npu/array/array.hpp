@@ -100,6 +100,7 @@ class Array final : public control::ControlTarget, public tile::LockListener {
     bool acquire_lock(const program::LockAction& action, tile::LockClient& client) override;
     void copy(const program::CopyToTile& operation) override;
     bool idle(const program::ChannelId& channel) const override;
+    std::int64_t queued(const program::ChannelId& channel) const override;
     void reset_channel(const program::ResetChannel& operation) override;
     void reset_core(const program::ResetCore& operation) override;
 

@@ -97,8 +97,11 @@ void Array::build_channel(const program::ChannelId& id, memory::port::BackingSto
                                                      tile_group(id.tile), to_processor);
     channel->set_mover(make_mover(*channel, kind, store));
     channel->on_idle = [this](const program::ChannelId& idle) {
-        command_processor_.on_idle(idle);
+        command_processor_.on_status(idle);
         tell_finished();
+    };
+    channel->on_task_taken = [this](const program::ChannelId& of) {
+        command_processor_.on_status(of);
     };
     if (kind == program::TileKind::Shim && id.direction == program::Direction::S2MM) {
         writers_.push_back(channel.get());

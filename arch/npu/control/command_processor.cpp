@@ -109,7 +109,8 @@ bool CommandProcessor::enter(const program::SequenceOp& operation) {
         tokens -= ready ? 1 : 0;
         state = ready ? CommandState::Syncing : CommandState::WaitingForToken;
     } else if (const auto* idle = std::get_if<program::WaitIdle>(&operation)) {
-        ready = target_.idle(idle->channel);
+        ready = idle->queued ? target_.queued(idle->channel) <= *idle->queued
+                             : target_.idle(idle->channel);
         state = ready ? CommandState::Syncing : CommandState::WaitingForToken;
     } else if (const auto* lock = std::get_if<program::AcquireLock>(&operation)) {
         ready = target_.acquire_lock(lock->action, *this);
@@ -164,7 +165,7 @@ void CommandProcessor::on_token(const program::ChannelId& channel) {
     }
 }
 
-void CommandProcessor::on_idle(const program::ChannelId& channel) {
+void CommandProcessor::on_status(const program::ChannelId& channel) {
     const program::ChannelId* waiting = waiting_for();
     if (waiting != nullptr && *waiting == channel) {
         begin_operation();

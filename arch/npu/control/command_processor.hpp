@@ -33,6 +33,8 @@ class ControlTarget {
     virtual bool acquire_lock(const program::LockAction& action, tile::LockClient& client) = 0;
     virtual void copy(const program::CopyToTile& operation) = 0;
     virtual bool idle(const program::ChannelId& channel) const = 0;
+    // Tasks that wait behind the one it has.
+    virtual std::int64_t queued(const program::ChannelId& channel) const = 0;
     virtual void reset_channel(const program::ResetChannel& operation) = 0;
     virtual void reset_core(const program::ResetCore& operation) = 0;
 
@@ -89,7 +91,8 @@ class CommandProcessor final : public base::EventHandler, public tile::LockClien
     void start(base::Femtoseconds dispatch);
     std::function<void()> on_done;  // called when the last operation has ended
     void on_token(const program::ChannelId& channel);
-    void on_idle(const program::ChannelId& channel);
+    // The channel has taken or ended a task: whoever polls its status sees it.
+    void on_status(const program::ChannelId& channel);
     void on_lock_granted(base::Cycles when) override;
     std::string_view lock_client() const override { return name(); }
     void finish_statistics(base::Cycles now) { stats_.time.charge_until(now.count()); }

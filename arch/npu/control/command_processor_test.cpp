@@ -43,6 +43,7 @@ struct StubTarget final : ControlTarget {
         return lock_is_there;
     }
     bool idle(const program::ChannelId&) const override { return channel_is_idle; }
+    std::int64_t queued(const program::ChannelId&) const override { return tasks_queued; }
     void reset_channel(const program::ResetChannel&) override { note("channel reset"); }
     void reset_core(const program::ResetCore&) override { note("core reset"); }
 
@@ -53,6 +54,7 @@ struct StubTarget final : ControlTarget {
     bool lock_is_there = true;
     int acquires = 0;
     bool channel_is_idle = true;
+    std::int64_t tasks_queued = 0;
     tile::LockClient* waiting = nullptr;
 };
 
@@ -163,15 +165,32 @@ TEST(CommandProcessor, PollingAnIdleChannelCostsASync) {
 TEST(CommandProcessor, ABusyChannelIsPolledUntilItIsIdle) {
     ProcessorBench bench({program::WaitIdle{kChannel}});
     bench.target.channel_is_idle = false;
-    bench.at(kDispatch + 43_cyc, [&] { bench.processor.on_idle(kOther); });
+    bench.at(kDispatch + 43_cyc, [&] { bench.processor.on_status(kOther); });
     bench.at(kDispatch + 89_cyc, [&] {
         bench.target.channel_is_idle = true;
-        bench.processor.on_idle(kChannel);
+        bench.processor.on_status(kChannel);
     });
     bench.run_until(kDispatch + 88_cyc);
     EXPECT_EQ(*bench.processor.waiting_for(), kChannel);
     EXPECT_FALSE(bench.processor.waits_for_token());
     EXPECT_EQ(bench.run_sequence(), 89_cyc + kSync);
+}
+
+TEST(CommandProcessor, AFullQueueIsPolledUntilSoManyAreLeft) {
+    ProcessorBench bench({program::WaitIdle{kChannel, 3}});
+    bench.target.channel_is_idle = false;
+    bench.target.tasks_queued = 5;
+    for (const auto when : {43_cyc, 89_cyc}) {
+        bench.at(kDispatch + when, [&] {
+            --bench.target.tasks_queued;
+            bench.processor.on_status(kChannel);
+        });
+    }
+    EXPECT_EQ(bench.run_sequence(), 89_cyc + kSync);
+    ProcessorBench there({program::WaitIdle{kChannel, 3}});
+    there.target.channel_is_idle = false;
+    there.target.tasks_queued = 3;
+    EXPECT_EQ(there.run_sequence(), kSync);
 }
 
 TEST(CommandProcessor, AnAcquireCostsAWriteOnceTheLockIsThere) {

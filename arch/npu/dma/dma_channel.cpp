@@ -125,6 +125,9 @@ void DmaChannel::start_next_task() {
     queue_.pop_front();
     enter(ChannelState::Fetching, now);
     tell_now(".task_starts", "start_task", now);
+    if (on_task_taken) {
+        on_task_taken(id_);
+    }
     scheduler_.at(now + timing_.task_start, *this, tag_of(kFetched));
 }
 

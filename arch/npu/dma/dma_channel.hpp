@@ -105,6 +105,7 @@ class DmaChannel final : public base::EventHandler, public tile::LockClient {
     std::int64_t dropped_pushes() const { return stats_.dropped_pushes.value(); }
 
     std::function<void(const program::ChannelId&)> on_idle;  // called when no task is left
+    std::function<void(const program::ChannelId&)> on_task_taken;  // of the queue
     // When the first descriptor ended and when the last one did; nothing before.
     std::optional<base::Cycles> first_end() const { return first_end_; }
     base::Cycles last_progress() const { return last_end_; }

@@ -332,6 +332,7 @@ struct SetLock {
 };
 struct WaitIdle {  // polls a channel's status until it has no task left
     ChannelId channel;
+    std::optional<std::int64_t> queued = {};  // or so many wait in its queue at most
     base::FilePlace where = {};
 };
 struct AcquireLock {

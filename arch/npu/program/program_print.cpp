@@ -356,7 +356,12 @@ class Printer {
                 line(fmt::format("set_lock: {{lock: {}, value: {}}}",
                                  name_at(program_.locks, set->lock), set->value));
             } else if (const auto* idle = std::get_if<WaitIdle>(&op)) {
-                line(fmt::format("wait_idle: {}", channel(idle->channel)));
+                const std::string of = channel(idle->channel);
+                line(fmt::format("wait_idle: {}",
+                                 idle->queued
+                                     ? fmt::format("{}, queued: {}}}", of.substr(0, of.size() - 1),
+                                                   *idle->queued)
+                                     : of));
             } else if (const auto* acquire = std::get_if<AcquireLock>(&op)) {
                 line("acquire: " + action(program_, acquire->action));
             } else if (const auto* channel_reset = std::get_if<ResetChannel>(&op)) {

@@ -62,6 +62,8 @@ sequence:
   - write_descriptor: {tile: [0, 0], descriptor: {id: 3, buffer: A, offset: 0, length: 16, burst_bytes: 256}}
   - push: {to: {tile: [0, 0], channel: s2mm1}, descriptor: 3, repeat: 1, token: off}
   - wait: {tile: [0, 0], channel: s2mm1}
+  - wait_idle: {tile: [0, 0], channel: s2mm1}
+  - wait_idle: {tile: [0, 0], channel: s2mm1, queued: 3}
   - write_parameter: {tile: [0, 2], index: 2, value: 11}
   - set_lock: {lock: free, value: 3}
   - write_registers: 12

@@ -9,6 +9,12 @@ namespace tilesim::arch::npu::program {
 using base::config::Node;
 using base::config::Range;
 
+namespace {
+
+constexpr std::int64_t kMostQueued = 15;  // more than any queue holds
+
+}
+
 void SequenceReader::read(Node& entry) {
     const std::size_t first = program_.sequence.size();
     const auto add = [this](auto operation) { program_.sequence.push_back(std::move(operation)); };
@@ -26,8 +32,7 @@ void SequenceReader::read(Node& entry) {
               node.done();
           }},
          {"wait", [&] { add(WaitToken{channel_of("wait", "takes a completion token")}); }},
-         {"wait_idle",
-          [&] { add(WaitIdle{channel_of("wait_idle", "polls until it has no task")}); }},
+         {"wait_idle", [&] { wait_idle(entry); }},
          {"write_parameter", [&] { write_parameter(entry); }},
          {"set_lock", [&] { set_lock(entry); }},
          {"acquire",
@@ -55,6 +60,18 @@ void SequenceReader::write_descriptor(Node& entry) {
     program_.sequence.push_back(WriteDescriptor{
         tile, descriptors_.descriptor(node.child("descriptor", "what is written"), tile.row == 0)});
     node.done();
+}
+
+void SequenceReader::wait_idle(Node& entry) {
+    Node node = entry.child("wait_idle", "polls a channel until it has no task");
+    WaitIdle wait;
+    if (node.has("queued")) {
+        std::int64_t queued = 0;
+        node.required("queued", queued, {0, kMostQueued}, "or so many wait in its queue at most");
+        wait.queued = queued;
+    }
+    wait.channel = read_channel(node);
+    program_.sequence.push_back(wait);
 }
 
 void SequenceReader::write_parameter(Node& entry) {

@@ -16,6 +16,7 @@ class SequenceReader {
 
   private:
     void write_descriptor(base::config::Node& entry);
+    void wait_idle(base::config::Node& entry);
     void write_parameter(base::config::Node& entry);
     void set_lock(base::config::Node& entry);
     void copy(base::config::Node& entry);

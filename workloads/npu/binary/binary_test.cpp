@@ -50,30 +50,36 @@ std::string error_of(const std::function<void()>& step) {
 
 TEST(Transaction, ReadsEveryOperation) {
     const Transaction result =
-        read(sequence(6, {0,          0,  0x1D214,    0,
+        read(sequence(7, {0,          0,        0x1D214,    0,
                           0x80000003, 24,  // write
-                          1,          0,  0x1D020,    24,
+                          1,          0,        0x1D020,    24,
                           7,          11,  // block of two
-                          3,          0,  0x32000,    0,
-                          2,          2,  28,                                 // masked
-                          0x80,       16, 0x00020100, 0x00010100 | 3U << 24,  // sync
-                          0x81,       48, 0,          0,
-                          0,          0,  0x1D024,    0,
-                          2,          0,  64,         0,  // patch
+                          3,          0,        0x32000,    0,
+                          2,          2,        28,  // masked
+                          4,          0,        0x1D228,    0,
+                          0,          4U << 20, 28,                                 // poll
+                          0x80,       16,       0x00020100, 0x00010100 | 3U << 24,  // sync
+                          0x81,       48,       0,          0,
+                          0,          0,        0x1D024,    0,
+                          2,          0,        64,         0,  // patch
                           6}));
     EXPECT_EQ(result.generation, 3);
-    ASSERT_EQ(result.instructions.size(), 5U);
+    ASSERT_EQ(result.instructions.size(), 6U);
     EXPECT_EQ(std::get<Write>(result.instructions[0]).words[0], 0x80000003U);
     EXPECT_EQ(std::get<Write>(result.instructions[1]).words, (std::vector<std::uint32_t>{7, 11}));
     EXPECT_EQ(std::get<MaskedWrite>(result.instructions[2]).mask, 2U);
-    const Sync& sync = std::get<Sync>(result.instructions[3]);
+    const auto& poll = std::get<MaskedPoll>(result.instructions[3]);
+    EXPECT_EQ(poll.address, 0x1D228U);
+    EXPECT_EQ(poll.value, 0U);
+    EXPECT_EQ(poll.mask, 4U << 20);
+    const Sync& sync = std::get<Sync>(result.instructions[4]);
     EXPECT_EQ(sync.column, 2);
     EXPECT_EQ(sync.row, 1);
     EXPECT_FALSE(sync.to_stream);
     EXPECT_EQ(sync.columns, 1);
     EXPECT_EQ(sync.rows, 1);
     EXPECT_EQ(sync.channel, 3);
-    const Patch& patch = std::get<Patch>(result.instructions[4]);
+    const Patch& patch = std::get<Patch>(result.instructions[5]);
     EXPECT_EQ(patch.address, 0x1D024U);
     EXPECT_EQ(patch.argument, 2);
     EXPECT_EQ(patch.offset, 64);
@@ -89,9 +95,9 @@ TEST(Transaction, WhatDoesNotAgreeIsRefused) {
     EXPECT_THAT(error_of([] { read(sequence(2, {6})); }),
                 HasSubstr("insts.bin: word 2: 2 operations are stated, 1 were found"));
     EXPECT_THAT(error_of([] {
-                    read(sequence(1, {4, 0, 0, 0}));
+                    read(sequence(1, {7, 0, 0, 0}));
                 }),
-                HasSubstr("operation 0x4 (mask poll) is not modelled"));
+                HasSubstr("operation 0x7 (busy poll) is not modelled"));
     EXPECT_THAT(error_of([] {
                     read({0x06030100, 0x105, 0, 64});
                 }),

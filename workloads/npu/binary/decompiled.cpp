@@ -56,6 +56,10 @@ std::string text_of(const Instruction& instruction) {
                 return fmt::format("aiex.npu.maskwrite32 {{address = {}, value = {}, mask = {}}}\n",
                                    write.address, write.value, write.mask);
             },
+            [](const MaskedPoll& poll) {
+                return fmt::format("aiex.npu.maskpoll {{address = {}, value = {}, mask = {}}}\n",
+                                   poll.address, poll.value, poll.mask);
+            },
             [](const Sync& sync) {
                 return fmt::format(
                     "aiex.npu.sync {{column = {}, row = {}, direction = {}, channel = "

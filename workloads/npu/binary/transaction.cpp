@@ -27,6 +27,7 @@ enum Opcode : std::uint32_t {
     kWrite = 0,
     kWriteBlock = 1,
     kMaskWrite = 3,
+    kMaskPoll = 4,
     kPreempt = 6,
     kLoadPdi = 8,
     kSync = 0x80,
@@ -35,9 +36,9 @@ enum Opcode : std::uint32_t {
 
 std::string name_of(std::uint32_t opcode) {
     static const std::map<std::uint32_t, std::string_view> kNames{
-        {2, "block set"},     {4, "mask poll"},       {5, "no operation"},
-        {7, "busy poll"},     {9, "load PM start"},   {10, "create scratchpad"},
-        {11, "update state"}, {12, "update register"}};
+        {2, "block set"},       {5, "no operation"},       {7, "busy poll"},
+        {9, "load PM start"},   {10, "create scratchpad"}, {11, "update state"},
+        {12, "update register"}};
     const auto place = kNames.find(opcode);
     return place == kNames.end() ? fmt::format("{:#x}", opcode)
                                  : fmt::format("{:#x} ({})", opcode, place->second);
@@ -92,6 +93,11 @@ class TransactionReader {
             case kMaskWrite:
                 result.instructions.push_back(MaskedWrite{
                     word(layout_.address), word(layout_.value), word(layout_.value + 1)});
+                bytes = length(layout_.words + 1);
+                break;
+            case kMaskPoll:
+                result.instructions.push_back(MaskedPoll{word(layout_.address), word(layout_.value),
+                                                         word(layout_.value + 1)});
                 bytes = length(layout_.words + 1);
                 break;
             case kSync:

@@ -22,6 +22,10 @@ struct MaskedWrite {
     std::uint64_t address = 0;
     std::uint32_t value = 0, mask = 0;
 };
+struct MaskedPoll {  // waits until the masked register has this value
+    std::uint64_t address = 0;
+    std::uint32_t value = 0, mask = 0;
+};
 struct Sync {
     std::int64_t column = 0, row = 0, columns = 1, rows = 1;
     bool to_stream = false;  // waits for MM2S rather than S2MM
@@ -35,7 +39,7 @@ struct Patch {
 struct LoadPdi {
     std::int64_t id = 0;
 };
-using Instruction = std::variant<Write, MaskedWrite, Sync, Patch, LoadPdi>;
+using Instruction = std::variant<Write, MaskedWrite, MaskedPoll, Sync, Patch, LoadPdi>;
 
 struct Transaction {
     std::int64_t generation = 0;  // 3: npu1, 4: npu2

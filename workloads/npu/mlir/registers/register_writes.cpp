@@ -105,6 +105,17 @@ void RegisterWrites::maskwrite32(const Operation& operation, Scope& scope) {
         static_cast<std::uint32_t>(field(operation, scope, "mask")), operation.where));
 }
 
+void RegisterWrites::maskpoll(const Operation& operation, Scope& scope) {
+    const auto wait = registers_.poll(address_of(operation, scope),
+                                      static_cast<std::uint32_t>(field(operation, scope, "value")),
+                                      static_cast<std::uint32_t>(field(operation, scope, "mask")));
+    if (!wait) {
+        throw ReadError(operation.where,
+                        "a poll of anything else than a channel's tasks is not modelled");
+    }
+    lowering_.program.sequence.push_back(*wait);
+}
+
 void RegisterWrites::blockwrite(const Operation& operation, Scope& scope) {
     Cursor cursor(operation);
     Cursor inside(cursor.group("("));

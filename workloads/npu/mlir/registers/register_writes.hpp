@@ -30,6 +30,8 @@ class RegisterWrites {
 
     void write32(const Operation& operation, Scope& scope);
     void maskwrite32(const Operation& operation, Scope& scope);
+    // Until the masked register has a value: of a channel's state, how many tasks it has.
+    void maskpoll(const Operation& operation, Scope& scope);
     void blockwrite(const Operation& operation, Scope& scope);
     // The descriptor's registers, field by field; put together as the words of a block write.
     void writebd(const Operation& operation, Scope& scope);

@@ -36,6 +36,32 @@ bool Registers::write(std::uint64_t address, std::uint32_t value, std::uint32_t 
     return lowering_.program.sequence.size() > before;
 }
 
+// The upper bits of the number of queued tasks are to be 0, with or without the bit of a running
+// one: the compiler polls before a push that a full queue would drop.
+std::optional<program::WaitIdle> Registers::poll(std::uint64_t address, std::uint32_t value,
+                                                 std::uint32_t mask) const {
+    const auto [tile, offset] = registers::split(address);
+    if (!lowering_.config.contains(tile) || value != 0) {
+        return std::nullopt;
+    }
+    const program::TileKind kind = lowering_.config.kind_of(tile);
+    const auto state =
+        registers::state_register(kind, lowering_.config.dma_of(kind).channels, offset);
+    const registers::StateLayout& layout = *registers::register_map_of(kind).state;
+    const std::uint32_t running = 1U << layout.running.low;
+    const std::uint32_t all = (1U << layout.queued.width) - 1;
+    const std::uint32_t bits = mask >> layout.queued.low & all;
+    const std::uint32_t least = bits & ~(bits - 1);  // its lowest bit
+    const bool upper_bits = bits != 0 && bits + least == all + 1;
+    const std::uint32_t others = mask & ~(all << layout.queued.low);
+    if (!state || !upper_bits || (others & ~running) != 0 || (others != 0 && bits != all)) {
+        return std::nullopt;
+    }
+    const program::ChannelId channel{tile, state->direction, state->first};
+    return others != 0 ? program::WaitIdle{channel}
+                       : program::WaitIdle{channel, std::int64_t{least} - 1};
+}
+
 // The compiler writes it before every push that asks for a token (AIEDmaToNpu.cpp), where the
 // design only states the push: part of that, of which no measurement has it apart.
 bool Registers::names_controller(std::uint64_t address, std::uint32_t mask) const {

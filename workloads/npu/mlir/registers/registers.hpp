@@ -23,6 +23,9 @@ class Registers {
     // switch, a core's program, a trace unit). Throws ReadError.
     bool write(std::uint64_t address, std::uint32_t value, Location where);
     bool write(std::uint64_t address, std::uint32_t value, std::uint32_t mask, Location where);
+    // What a poll of a channel's state for these bits waits for; nothing: it is of something else.
+    std::optional<program::WaitIdle> poll(std::uint64_t address, std::uint32_t value,
+                                          std::uint32_t mask) const;
     // The descriptor whose address word lies at `address` starts in an argument of the kernel.
     void patch(std::uint64_t address, std::int64_t argument, std::int64_t bytes, Location where);
     // What has been written and not been pushed takes effect.

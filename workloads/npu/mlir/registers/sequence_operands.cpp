@@ -16,6 +16,7 @@ std::optional<std::int64_t> operand(const Operation& operation, const Scope& sco
     static const std::map<std::string_view, std::vector<std::string_view>> kOrders{
         {"write32", {"address", "value"}},
         {"maskwrite32", {"address", "value", "mask"}},
+        {"maskpoll", {"address", "value", "mask"}},
         {"blockwrite", {"data", "address"}},
         {"address_patch", {"arg_plus"}}};
     const auto order = kOrders.find(operation_name(operation));

@@ -93,6 +93,7 @@ class Sequence {
             {"sync", &ArrayCommands::sync},
             {"write32", &RegisterWrites::write32},
             {"maskwrite32", &RegisterWrites::maskwrite32},
+            {"maskpoll", &RegisterWrites::maskpoll},
             {"blockwrite", &RegisterWrites::blockwrite},
             {"writebd", &RegisterWrites::writebd},
             {"writebd_shimtile", &RegisterWrites::writebd},

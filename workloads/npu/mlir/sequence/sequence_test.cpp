@@ -88,6 +88,28 @@ TEST(Design, WritesOfWhichNothingDependsAreCounted) {
     EXPECT_THAT(design.notes, testing::Contains(HasSubstr("(switches, programs, timers) only")));
 }
 
+// 0x1D228 is the state of MM2S 0 of a shim: bits 20 to 22 count queued tasks, bit 19 is a running
+// one.
+TEST(Design, APollOfAChannelsStateWaitsForRoomInItsQueue) {
+    const auto polled = [](const char* mask) {
+        return read(std::string{kSmallDesign} +
+                    "aie.runtime_sequence(%a: memref<8xi32>) {\n"
+                    "%s0 = arith.constant 119336 : i32 %z = arith.constant 0 : i32\n"
+                    "%k = arith.constant " +
+                    mask + " : i32\naiex.npu.maskpoll(%s0, %z, %k) : i32, i32, i32 }")
+            .program.sequence.at(0);
+    };
+    const auto room = std::get<program::WaitIdle>(polled("4194304"));
+    EXPECT_EQ(room.channel, (program::ChannelId{{0, 0}, program::Direction::MM2S, 0}));
+    EXPECT_EQ(room.queued, 3);
+    EXPECT_EQ(std::get<program::WaitIdle>(polled("6291456")).queued, 1);
+    EXPECT_EQ(std::get<program::WaitIdle>(polled("7340032")).queued, 0);
+    EXPECT_FALSE(std::get<program::WaitIdle>(polled("7864320")).queued);  // and none running
+    for (const char* other : {"1048576", "5242880", "4194305", "0"}) {
+        EXPECT_THROW(polled(other), arch::base::config::ConfigError) << other;
+    }
+}
+
 // 0x1D200 controls S2MM 0 of a shim; bits 8 to 12 say to whom its tokens go.
 TEST(Design, WhoGetsATokenIsPartOfThePushThatAsksForIt) {
     const auto writes = [](const char* mask) {
