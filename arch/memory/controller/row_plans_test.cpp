@@ -91,6 +91,45 @@ TEST(RowPlans, ARowOwedToAReadIsClosedForAWriteOnceItIsRead) {
                             act(kOrigin + 101, kA), wr(kOrigin + 130, kA), wr(kOrigin + 167, kA)));
 }
 
+// Two writes to an open row begin to be served at 28, a CK before the first of two reads whose rows
+// have been opened can go.
+struct TurnToWrites : Bench {
+    explicit TurnToWrites(std::int64_t write_latency) {
+        constexpr std::size_t kOpen = 8;
+        config.controller.write_high = 2;
+        config.controller.write_low = 0;
+        config.timing.write_latency = base::Cycles{write_latency};
+        arrive(kOrigin - 200, kOpen, 7);
+        arrive(kOrigin, kA, 7);
+        arrive(kOrigin, kB, 7);
+        arrive(kOrigin + 28, kOpen, 7, true);
+        arrive(kOrigin + 28, kOpen, 7, true);
+    }
+    std::vector<Heard> columns() {
+        std::vector<Heard> found;
+        for (const Heard& each : run()) {
+            if (each.when > kOrigin && each.command != device::Command::Activate) {
+                found.push_back(each);
+            }
+        }
+        return found;
+    }
+};
+
+// The RD of bank B can go at 40, tCCD_S after the other's, the first WR at 32: 31 CK later are its
+// data, as those of the RD, which come 23 after it.
+TEST(RowPlans, AReadWhoseDataComeNoLaterThanAWritesGoesBeforeTheTurn) {
+    EXPECT_THAT(TurnToWrites(31).columns(),
+                ElementsAre(rd(kOrigin + 29, kA), rd(kOrigin + 40, kB), wr(kOrigin + 43, 8),
+                            wr(kOrigin + 43 + 37, 8)));
+}
+
+TEST(RowPlans, AReadWhoseDataWouldComeLaterWaits) {
+    const std::int64_t turned = kOrigin + 32 + 30 + 4 + 3;  // tWTR_S
+    EXPECT_THAT(TurnToWrites(30).columns(), ElementsAre(rd(kOrigin + 29, kA), wr(kOrigin + 32, 8),
+                                                        rd(turned, kB), wr(turned + 3, 8)));
+}
+
 TEST(RowPlans, ARowThatARefreshHasClosedIsOwedToNobody) {
     OwedRow bench(true);
     const std::int64_t refreshed = kOrigin + 101;  // tRC

@@ -99,6 +99,8 @@ class CommandTiming {
                 return banks_.precharge;
         }
     }
+    // CK by which a RD's data come later than those of a WR that goes at the same time.
+    std::int64_t read_lag() const { return (t_.read_latency - t_.write_latency).count(); }
     // ACT, RD, WR or PRE.
     void issue(Command command, std::size_t bank, std::int64_t row, std::int64_t now);
     void precharge_all(std::uint64_t banks, std::int64_t now);

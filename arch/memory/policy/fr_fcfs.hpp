@@ -3,7 +3,9 @@
 //
 // It plans the next column command, ACT and PRE and keeps each plan while nothing changes it. One
 // that has been carried out lies behind the end of its own command on the bus: it is made anew.
-// Bursts of the direction not being served go too where a row has been opened for them.
+// Bursts of the direction not being served go too where a row has been opened for them: reads
+// before a write whose data come later than theirs, even if its command could go first, for behind
+// it they would wait for the next turn of the bus.
 #pragma once
 
 #include <algorithm>
@@ -105,6 +107,9 @@ inline void FrFcfs::on_step(const Step& step, const Bursts& bursts,
         return;
     }
     if (step.is_hit) {
+        if (column_plan_.command == column_command(!bursts.draining())) {
+            column_plan_.drop();  // the two directions are compared when it is made
+        }
         offer(column_plan_, column_command(bursts.draining()), step.age, timing, now);
         for (Choice* const plan : {&activate_plan_, &precharge_plan_}) {
             if (plan->rank.age.bank() == step.bank) {
@@ -126,7 +131,12 @@ void FrFcfs::plan_column(const Bursts& bursts, const device::CommandTiming& timi
     column_plan_ = first_of(column_command(write), active.hits, active.ages, timing, now);
     const std::uint64_t owed = passive.hits & passive.owed;
     if (owed != 0) [[unlikely]] {
-        column_plan_.consider(first_of(column_command(!write), owed, passive.ages, timing, now));
+        const Choice other = first_of(column_command(!write), owed, passive.ages, timing, now);
+        if (write && other.rank.when + timing.read_lag() <= column_plan_.rank.when) {
+            column_plan_ = other;
+        } else {
+            column_plan_.consider(other);
+        }
     }
 }
 
