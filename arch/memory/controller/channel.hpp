@@ -60,6 +60,8 @@ class Channel {
     // Of ordinary requests; a guest counts his own commands.
     const std::vector<port::BankCounts>& bank_counts() const { return bank_counts_; }
     virtual device::CommandBus& command_bus() = 0;
+    // CK of the next refresh of a channel that nothing else is asked of; otherwise never.
+    virtual std::int64_t next_unwatched_refresh() const = 0;
 
     // What is to come: bursts, and a guest, to whom the channel is lent from CK `from` on: every
     // row is closed first, refreshes come between his turns, requests wait until he has finished.
@@ -68,6 +70,9 @@ class Channel {
     void listen(CommandListener* listener) { listener_ = listener; }
     // Decides what happens from CK `now` on and before CK `until`; returns when to go on.
     virtual std::int64_t run(std::int64_t now, std::int64_t until) = 0;
+    // Takes the steps of such refreshes before CK `now`. A channel of its own need not be told: it
+    // does so itself when a burst comes.
+    virtual void refresh_unwatched(std::int64_t now) = 0;
     // Charges the bus until CK `now`.
     virtual void finish_statistics(std::int64_t now) = 0;
 

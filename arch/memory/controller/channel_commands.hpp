@@ -241,13 +241,18 @@ void ScheduledChannel<Scheduler>::catch_up_refreshes(std::int64_t now) {
         stats_.refreshes += refresh_.skip_until(now, idle_since_);
         const std::int64_t done = stats_.refreshes.value();
         std::int64_t step = refresh_.last_unwatched();
+        std::int64_t end = idle_since_;
         while (step < now && stats_.refreshes.value() == done) {
+            end = step + refresh_.round().length;
             if (refresh_.alone()) {
                 step = refresh(step);
             } else {
                 refresh_some(step);
                 step = refresh_.next();
             }
+        }
+        if (stats_.refreshes.value() > done) {
+            idle_since_ = end;
         }
         more = resumes && !refresh_.begun();  // there may have been others behind it
     }

@@ -49,6 +49,7 @@ void ChannelGroup::on_event(std::uint64_t tag, base::Femtoseconds time) {
 }
 
 // The one that has something to do first goes on until another has, and hands the buses over.
+// Those that nothing is asked of are refreshed in between.
 void ChannelGroup::decide_in_turns() {
     while (true) {
         const auto first =
@@ -61,13 +62,21 @@ void ChannelGroup::decide_in_turns() {
         first->next = INT64_MAX;
         std::int64_t until = decided_;
         for (const Member& each : members_) {
-            until = std::min(until, each.next);
+            if (&each != &*first) {
+                each.channel->refresh_unwatched(now);
+                hand_over_buses(each);
+                until = std::min({until, each.next, each.channel->next_unwatched_refresh()});
+            }
         }
         first->next = first->channel->run(now, std::max(until, now + 1));
-        for (const Member& each : members_) {
-            if (&each != &*first) {
-                each.channel->command_bus() = first->channel->command_bus();
-            }
+        hand_over_buses(*first);
+    }
+}
+
+void ChannelGroup::hand_over_buses(const Member& from) {
+    for (const Member& each : members_) {
+        if (&each != &from) {
+            each.channel->command_bus() = from.channel->command_bus();
         }
     }
 }

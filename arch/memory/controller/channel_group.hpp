@@ -29,13 +29,14 @@ class ChannelGroup final : public base::EventHandler {
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
 
   private:
-    void decide_in_turns();
-    void wake_at(std::int64_t cycle);
-
     struct Member {
         Channel* channel = nullptr;
         std::int64_t next = INT64_MAX;  // CK at which it has something to do
     };
+    void decide_in_turns();
+    void hand_over_buses(const Member& from);
+    void wake_at(std::int64_t cycle);
+
     base::Clock clock_;
     base::Femtoseconds lookahead_;
     base::EventQueue& queue_;

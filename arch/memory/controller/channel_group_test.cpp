@@ -198,6 +198,23 @@ TEST(ChannelGroup, WhatComesALookaheadAfterItIsAskedForIsInTime) {
     EXPECT_THAT(pair.run(), testing::Contains(at(100, 1, kActivate)));
 }
 
+// Both are due at 60: the second, idle so far, begins then, the first at 101, once its row is
+// closed. The second's read comes a CK after its own has ended.
+TEST(ChannelGroup, AnIdlePseudoChannelIsRefreshedWhileTheOtherUsesTheBus) {
+    for (const std::int64_t pseudo_channels : {1, 2}) {
+        Pair pair;
+        pair.config.pseudo_channels = pseudo_channels;
+        pair.config.refresh = true;
+        pair.config.controller.refresh_first = base::Cycles{1060};
+        pair.read(0, 1, 1000_ns);
+        pair.read(2, 1, 1000_ns + 60_ns);
+        pair.read(1, 1, 1000_ns + 60_ns + 307_ns + 1_ns);
+        EXPECT_THAT(pair.run(), testing::IsSupersetOf({at(60, 1, device::Command::Refresh),
+                                                       at(60 + 307 + 1, 1, kActivate)}))
+            << pseudo_channels;
+    }
+}
+
 // Of each channel the last column of a row, and the first of the next bank group's.
 TEST(ChannelGroup, ARequestOfTwoRowsOpensBoth) {
     Pair pair;

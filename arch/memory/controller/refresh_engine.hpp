@@ -4,6 +4,7 @@
 //          done ahead, by a channel without requests; a round that waits for writes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -37,6 +38,10 @@ class RefreshEngine {
     // How many rounds a channel idle since a CK has done unwatched before CK `now`, but for the
     // last, which may still be going on: they leave no trace but their count.
     std::int64_t skip_until(std::int64_t now, std::int64_t idle_since);
+    // CK at which the next of these begins, or its next step.
+    std::int64_t next_unwatched(std::int64_t idle_since) const {
+        return begun_ ? step_ : std::max(lead_ > 0 ? idle_since : 0, due_ - lead_);
+    }
     // CK at which that last one begins; none began: never.
     std::int64_t last_unwatched() const { return last_unwatched_; }
 

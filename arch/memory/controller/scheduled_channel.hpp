@@ -41,6 +41,10 @@ class ScheduledChannel final : public Channel {
     }
     std::int64_t data_end() const override { return account_.data_end(); }
     device::CommandBus& command_bus() override { return timing_.bus(); }
+    std::int64_t next_unwatched_refresh() const override {
+        return bursts_.size() == 0 && !guest_.expected() ? refresh_.next_unwatched(idle_since_)
+                                                         : INT64_MAX;
+    }
     port::QueuePeaks peaks() const override {
         port::QueuePeaks peaks = peaks_;
         peaks.reads = bursts_.queue(false).most;
@@ -53,6 +57,11 @@ class ScheduledChannel final : public Channel {
             now = step(now);
         }
         return now;
+    }
+    void refresh_unwatched(std::int64_t now) override {
+        if (next_unwatched_refresh() < now) {
+            catch_up_refreshes(now);
+        }
     }
     void finish_statistics(std::int64_t now) override {
         account_.finish(now);
@@ -125,9 +134,10 @@ class ScheduledChannel final : public Channel {
     PageKeeper pages_;
     RefreshEngine refresh_;
     BusAccount account_;
-    const std::int64_t pause_;     // CK after a command before another can go, on whichever bus
-    std::int64_t until_ = 0;       // decisions end there
-    std::int64_t idle_since_ = 0;  // CK since which there have been no bursts, where there are none
+    const std::int64_t pause_;  // CK after a command before another can go, on whichever bus
+    std::int64_t until_ = 0;    // decisions end there
+    // CK since which there have been neither bursts nor refreshes, where there are no bursts.
+    std::int64_t idle_since_ = 0;
     // CK that rows have been open, summed over banks, and that any has: less the CK at which those
     // open now have opened.
     std::int64_t row_open_ = 0;
