@@ -49,7 +49,8 @@ void StreamDriver::on_memory_complete(std::uint64_t tag, base::Femtoseconds when
         free_tags_.push_back(tag);
     }
     if (issued_ < source_.size()) {
-        issue(clock_.cycle_at(when) + kLatency);
+        // An agent's time may have begun between two of the memory's edges, and so do answers come.
+        issue(clock_.first_cycle_from(when) + kLatency);
     }
 }
 

@@ -1,0 +1,43 @@
+#include "arch/memory/traffic/stream_driver.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace tilesim::arch::memory::traffic {
+namespace {
+
+using namespace base::literals;
+
+// Keeps what it is asked for. Its period is no whole number of femtoseconds.
+class Asked final : public port::MemoryPort {
+  public:
+    void submit(const port::MemoryRequest& request) override { requests.push_back(request); }
+    bool idle() const override { return true; }
+    base::Femtoseconds busy_until() const override { return 0_fs; }
+    base::Femtoseconds lookahead() const override { return 0_fs; }
+    base::Hertz clock() const override { return base::Hertz{2'800'000'000}; }
+
+    std::vector<port::MemoryRequest> requests;
+};
+
+// 100 CK; the second answer is that of an agent whose time began 1 fs behind an edge.
+TEST(StreamDriver, TheNextRequestComesAWholeLatencyAfterAnAnswerHoweverThatLiesToTheEdges) {
+    const base::Clock clock{base::Hertz{2'800'000'000}};
+    for (const base::Femtoseconds before_edge : {0_fs, 1_fs}) {
+        Asked memory;
+        StreamConfig config;
+        config.requests = 2;
+        config.outstanding = 1;
+        StreamDriver driver(config, memory);
+        driver.start();
+        ASSERT_EQ(memory.requests.size(), 1);
+        EXPECT_EQ(memory.requests[0].arrival, clock.time_of(100_cyc));
+        driver.on_memory_complete(memory.requests[0].tag, clock.time_of(1000_cyc) - before_edge);
+        ASSERT_EQ(memory.requests.size(), 2);
+        EXPECT_EQ(memory.requests[1].arrival, clock.time_of(1100_cyc));
+    }
+}
+
+}  // namespace
+}  // namespace tilesim::arch::memory::traffic
