@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <sstream>
+#include <string_view>
 
 #include "arch/base/config.hpp"
 #include "arch/base/quantity.hpp"
@@ -17,6 +18,7 @@ constexpr std::uint64_t kWriteSalt = std::uint64_t{1} << 32U;
 constexpr std::uint64_t kNumbersOfAStream = 2 * kWriteSalt;  // at most
 constexpr std::uint64_t kMostStreams = 1024;                 // of a seed
 constexpr std::int64_t kMostRequestBytes = 1 << 16;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // spreadsheets put it in front
 
 // `where`: file and line.
 StreamRequest parse_line(const std::string& line, const std::string& where, std::int64_t granule) {
@@ -30,6 +32,9 @@ StreamRequest parse_line(const std::string& line, const std::string& where, std:
     for (std::string field; std::getline(in, field, ',');) {
         fields.push_back({field, column});
         column += field.size() + 1;
+    }
+    if (line.ends_with(',')) {
+        fields.push_back({"", column});
     }
     const auto number = [&](const Field& field, std::string_view name, std::int64_t least,
                             std::int64_t most) {
@@ -88,10 +93,17 @@ StreamSource::StreamSource(const StreamConfig& config) : config_(config) {
         if (line.ends_with('\r')) {
             line.pop_back();
         }
+        if (line_number == 1 && line.starts_with(kByteOrderMark)) {
+            line.erase(0, kByteOrderMark.size());
+        }
+        const std::string where = fmt::format("{}:{}", config.trace, line_number);
         const bool header = trace_.empty() && line.starts_with("op,");
+        if (header && line != "op,address" && line != "op,address,bytes") {
+            throw base::config::ConfigError(
+                fmt::format("{}:1: must be op,address or op,address,bytes, got '{}'", where, line));
+        }
         if (!line.empty() && line[0] != '#' && !header) {
-            trace_.push_back(parse_line(line, fmt::format("{}:{}", config.trace, line_number),
-                                        config.granule.count()));
+            trace_.push_back(parse_line(line, where, config.granule.count()));
         }
     }
     if (trace_.empty()) {

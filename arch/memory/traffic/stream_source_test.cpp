@@ -93,12 +93,20 @@ TEST_F(Trace, HasCommentsAndAHeaderBeforeItsFirstRequest) {
     EXPECT_EQ(source.request(1).bytes, 8);
 }
 
+TEST_F(Trace, MayBeginWithTheByteOrderMarkOfASpreadsheet) {
+    EXPECT_EQ(read("\xEF\xBB\xBFop,address\nR,64\n").request(0).address, 64);
+    EXPECT_EQ(read("\xEF\xBB\xBFR,64\n").request(0).address, 64);
+}
+
 TEST_F(Trace, IsRefusedWithThePlaceOfWhatIsWrong) {
     EXPECT_EQ(refusal("R,0,64\nW,12x,64\n"),
               "t.csv:2:3: address must be an integer 0..4611686018427387903, got '12x'");
     EXPECT_EQ(refusal("R,128,0\n"), "t.csv:1:7: bytes must be an integer 1..65536, got '0'");
     EXPECT_EQ(refusal("R,0\nop,address\n"),
               "t.csv:2:1: must be R or W, an address and optionally bytes, got 'op,address'");
+    EXPECT_EQ(refusal("R,0,\n"), "t.csv:1:5: bytes must be an integer 1..65536, got ''");
+    EXPECT_EQ(refusal("# of a board\nop,bytes,address\nR,64,4096\n"),
+              "t.csv:2:1: must be op,address or op,address,bytes, got 'op,bytes,address'");
     EXPECT_EQ(refusal("op,address\n"), "t.csv:1:1: the trace holds no request");
     EXPECT_EQ(refusal("R,0\nR,\xFF\n"), "t.csv:2:3: must be UTF-8 text, got the byte 0xff");
 }
