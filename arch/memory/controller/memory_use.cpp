@@ -83,9 +83,12 @@ class MemoryUse {
         name_if((partial || totals_.refreshes == 0) && !guest_, kTiming, {"tRPab"});
         name_if(!partial || totals_.refreshes == 0, kTiming, {"tRFC_pb"});
         name_if(!partial || totals_.refreshes < 2, kTiming, {"tREFpb_to_REFpb", "tREFpb_to_ACT"});
-        name_if(totals_.refreshes == 0, kController, {"refresh_postpone", "refresh_after_writes"});
-        // An early first, or one pulled in, may come in a run that is over before its own is due.
+        name_if(totals_.refreshes == 0, kController, {"refresh_after_writes"});
+        // An early first, or one pulled in or put off less, may come in a run that is over before
+        // its own is due.
         const bool may_come = config_.refresh && (any_ || guest_);
+        const bool puts_off = may_come && config_.controller.refresh_postpone > 0;
+        name_if(totals_.refreshes == 0 && !puts_off, kController, {"refresh_postpone"});
         name_if(totals_.refreshes == 0 && !may_come, kController,
                 {"refresh_first", "refresh_pull_in"});
     }

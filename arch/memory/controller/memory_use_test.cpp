@@ -66,6 +66,8 @@ TEST(MemoryUse, WhatBringsRefreshesForwardMattersToRunsThatEndBeforeOneIsDue) {
     }
     config.refresh = true;
     EXPECT_TRUE(named("memory.controller.refresh_postpone", reads_only(), config));
+    config.controller.refresh_postpone = 4;
+    EXPECT_FALSE(named("memory.controller.refresh_postpone", reads_only(), config));
 }
 
 TEST(MemoryUse, TheFifthActivateIsTheFirstThatTheWindowCanHold) {
