@@ -99,7 +99,7 @@ TEST(ProgramReader, KnowsWhereEachPartStands) {
     const auto& loop = std::get<LoopOp>(p.cores[0].script[0].op);
     EXPECT_EQ(loop.body[0].where.line, at("- acquire"));
     EXPECT_EQ(where(p.sequence[0]).line, at("- write_descriptor"));
-    EXPECT_EQ(where(p.sequence[5]).line, at("- write_registers"));
+    EXPECT_EQ(where(p.sequence[7]).line, at("- write_registers"));
 }
 
 std::string complaint(std::string from, const std::string& to) {

@@ -67,7 +67,7 @@ void SequenceReader::wait_idle(Node& entry) {
     WaitIdle wait;
     if (node.has("queued")) {
         std::int64_t queued = 0;
-        node.required("queued", queued, {0, kMostQueued}, "or so many wait in its queue at most");
+        node.optional("queued", queued, {0, kMostQueued}, "or so many wait in its queue at most");
         wait.queued = queued;
     }
     wait.channel = read_channel(node);
