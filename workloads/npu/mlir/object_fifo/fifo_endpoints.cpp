@@ -79,8 +79,8 @@ void FifoEndpoints::run() {
     each("aie.objectfifo.pool", &FifoEndpoints::read_pool);
     each("aie.objectfifo.core_endpoint", &FifoEndpoints::read_core);
     each("aie.objectfifo.dma_endpoint", &FifoEndpoints::read_dma);
-    each("aie.route_endpoint", &FifoEndpoints::read_dangling);
-    each("aie.route", &FifoEndpoints::read_flow);
+    each("aie.route_endpoint", &FifoEndpoints::read_route_endpoint);
+    each("aie.route", &FifoEndpoints::read_route);
     for (const auto& [name, endpoint] : endpoints_) {
         lowering_.attempt([&, &symbol = name, &alone = endpoint] { add_alone(symbol, alone); });
     }
@@ -304,7 +304,7 @@ void FifoEndpoints::read_dma(const Operation& operation) {
     endpoints_[symbol] = std::move(endpoint);
 }
 
-void FifoEndpoints::read_dangling(const Operation& operation) {
+void FifoEndpoints::read_route_endpoint(const Operation& operation) {
     Cursor cursor(operation);
     const std::string symbol = cursor.symbol();
     Endpoint endpoint;
@@ -330,7 +330,7 @@ void FifoEndpoints::read_dangling(const Operation& operation) {
     endpoints_[symbol] = std::move(endpoint);
 }
 
-void FifoEndpoints::read_flow(const Operation& operation) {
+void FifoEndpoints::read_route(const Operation& operation) {
     Cursor cursor(operation);
     cursor.skip_word("from");
     ObjectFifo fifo;

@@ -48,9 +48,9 @@ class FifoEndpoints {
     // @dma(%tile) drains @pool {segments, channelIndex, dimensions, iterCount}
     void read_dma(const Operation& operation);
     // @end(%tile) DMA {channelIndex}: a channel that somebody else programs, a core's own stream
-    void read_dangling(const Operation& operation);
+    void read_route_endpoint(const Operation& operation);
     // from @a to [@b, @c]
-    void read_flow(const Operation& operation);
+    void read_route(const Operation& operation);
     // A channel whose flow is a flow of the design.
     void add_alone(const std::string& name, const Endpoint& endpoint);
 

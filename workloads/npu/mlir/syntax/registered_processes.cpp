@@ -263,17 +263,7 @@ class Processes {
 }  // namespace
 
 void write_registered_processes(std::vector<Operation>& operations) {
-    for (Operation& operation : operations) {
-        if (operation.name != "module" && operation.name != "aie.device") {
-            continue;
-        }
-        for (Item& item : operation.items) {
-            for (Block& block : item.blocks) {
-                write_registered_processes(block.operations);
-                Processes(block).run();
-            }
-        }
-    }
+    in_every_device(operations, [](Block& device) { Processes(device).run(); });
 }
 
 }  // namespace tilesim::workloads::npu::mlir::syntax

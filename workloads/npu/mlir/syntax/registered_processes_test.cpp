@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "workloads/npu/mlir/syntax/location.hpp"
 #include "workloads/npu/mlir/syntax/syntax_testing.hpp"
 
 namespace tilesim::workloads::npu::mlir::syntax {
@@ -47,13 +46,7 @@ void expect_same(const std::string& registered, const std::string& written_out) 
 std::string refusal(const std::string& arguments, const std::string& before = "") {
     std::vector<Operation> operations =
         parse(device(before + "aie.objectfifo.register_process " + arguments + "\n"));
-    try {
-        write_registered_processes(operations);
-    } catch (const ReadError& error) {
-        EXPECT_GT(error.where().line, 1);
-        return error.what();
-    }
-    return "";
+    return refusal_behind(1, [&] { write_registered_processes(operations); });
 }
 
 TEST(RegisteredProcesses, APatternOfOneIsALoopOfTheProcessesLength) {

@@ -404,17 +404,7 @@ class Routes {
 }  // namespace
 
 void write_routes_as_flows(std::vector<Operation>& operations) {
-    for (Operation& operation : operations) {
-        if (operation.name != "module" && operation.name != "aie.device") {
-            continue;
-        }
-        for (Item& item : operation.items) {
-            for (Block& block : item.blocks) {
-                write_routes_as_flows(block.operations);
-                Routes(block).run();
-            }
-        }
-    }
+    in_every_device(operations, [](Block& device) { Routes(device).run(); });
 }
 
 }  // namespace tilesim::workloads::npu::mlir::syntax

@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "workloads/npu/mlir/syntax/location.hpp"
 #include "workloads/npu/mlir/syntax/syntax_testing.hpp"
 
 namespace tilesim::workloads::npu::mlir::syntax {
@@ -30,13 +29,7 @@ void expect_same(const std::string& routes, const std::string& flows) {
 }
 
 std::string refusal(const std::string& text) {
-    try {
-        written(text);
-    } catch (const ReadError& error) {
-        EXPECT_GT(error.where().line, 4);
-        return error.what();
-    }
-    return "";
+    return refusal_behind(4, [&] { written(text); });
 }
 
 TEST(RouteEndpoints, ChannelsAreTheLowestThatNothingNames) {

@@ -1,9 +1,13 @@
-// For tests: a syntax tree as one line an operation, to compare two.
+// For tests: a syntax tree as one line an operation, to compare two; what a step refuses.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "workloads/npu/mlir/syntax/location.hpp"
 #include "workloads/npu/mlir/syntax/syntax.hpp"
 
 namespace tilesim::workloads::npu::mlir::syntax {
@@ -34,6 +38,17 @@ inline std::string text_of(const std::vector<Operation>& operations) {
         text += "\n";
     }
     return text;
+}
+
+// What a step says of a place behind this line; nothing if it refuses nothing.
+inline std::string refusal_behind(int line, const std::function<void()>& step) {
+    try {
+        step();
+    } catch (const ReadError& error) {
+        EXPECT_GT(error.where().line, line);
+        return error.what();
+    }
+    return "";
 }
 
 }  // namespace tilesim::workloads::npu::mlir::syntax

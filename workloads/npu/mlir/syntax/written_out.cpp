@@ -33,6 +33,20 @@ std::vector<Operation> parse_at(const std::string& text, Location where) {
     return operations;
 }
 
+void in_every_device(std::vector<Operation>& operations, const std::function<void(Block&)>& pass) {
+    for (Operation& operation : operations) {
+        if (operation.name != "module" && operation.name != "aie.device") {
+            continue;
+        }
+        for (Item& item : operation.items) {
+            for (Block& block : item.blocks) {
+                in_every_device(block.operations, pass);
+                pass(block);
+            }
+        }
+    }
+}
+
 void add_to_device(Block& device, std::vector<Operation> operations) {
     const bool ended = !device.operations.empty() && device.operations.back().name == "aie.end";
     device.operations.insert(device.operations.end() - (ended ? 1 : 0),
