@@ -124,7 +124,8 @@ TEST(Agents, AllHaveEndedWhenTheLastHas) {
                 "agents.yaml", {}));
             ASSERT_EQ(result.status, workloads::Status::Ok);
             const double alone = result.details["agents"]["a"]["together_ns"];
-            EXPECT_GE(result.time_ns, start_us * 1e3 + alone) << agent << start_us;
+            EXPECT_GT(result.time_ns, start_us * 1e3 + alone - 1e-6)
+                << agent << start_us;  // rounded
             EXPECT_LE(result.time_ns, start_us * 1e3 + alone + 200) << agent << start_us;
         }
     }

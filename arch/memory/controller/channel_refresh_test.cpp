@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "arch/memory/controller/channel_bench_testing.hpp"
+#include "arch/memory/policy/refresh_policy.hpp"
 
 namespace tilesim::arch::memory::controller {
 
@@ -16,7 +17,7 @@ TEST(Channel, ChannelsRefreshOneAfterTheOther) {
     for (const std::size_t index : {0U, 1U, 2U}) {
         Refreshed bench;
         bench.index = index;
-        const std::int64_t due = Refreshed::kInterval * static_cast<std::int64_t>(index + 1) / 3;
+        const std::int64_t due = Refreshed::kInterval * (policy::refresh_turn(index, 3) + 1) / 3;
         bench.arrive(due, 0, 7);
         EXPECT_THAT(bench.run(due + 500), ElementsAre(ref(due), act(due + 307), rd(due + 307 + 29)))
             << "channel " << index;

@@ -1,7 +1,10 @@
 // Which banks are refreshed when, and for how long.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <ranges>
 
 #include "arch/memory/device/command_timing.hpp"
 #include "arch/memory/device/memory_config.hpp"
@@ -17,11 +20,32 @@ struct RefreshRound {
     bool alone = true;  // nothing else goes on until it is done
 };
 
+// The place of a channel among those that share out an interval: in order of their numbers read
+// from the lowest bit up, so that neighbours are far apart in time. In order of the numbers a
+// sequential stream with few requests under way would go from channel to channel with the
+// refreshes, and meet one nearly everywhere.
+inline std::int64_t refresh_turn(std::size_t channel, std::size_t channels) {
+    const auto from_lowest_bit = [width = std::bit_width(channels)](std::size_t number) {
+        std::size_t value = 0;
+        for (int bit = 0; bit < width; ++bit) {
+            value = 2 * value + (number >> bit) % 2;
+        }
+        return value;
+    };
+    return std::ranges::count_if(
+        std::views::iota(std::size_t{0}, channels),
+        [&](std::size_t other) { return from_lowest_bit(other) < from_lowest_bit(channel); });
+}
+
 // CK of a channel's first round: the same for all, or else they share out an interval.
 inline std::int64_t first_round(const device::MemoryConfig& config, std::size_t channel,
                                 std::int64_t interval) {
     const std::int64_t first = config.controller.refresh_first.count();
-    return first > 0 ? first : interval * static_cast<std::int64_t>(channel + 1) / config.channels;
+    if (first > 0) {
+        return first;
+    }
+    return interval * (refresh_turn(channel, static_cast<std::size_t>(config.channels)) + 1) /
+           config.channels;
 }
 
 class RefreshPolicy {

@@ -16,10 +16,13 @@ device::MemoryConfig two_channels() {
     return config;
 }
 
-// Channel c of n begins at (c + 1) tREFI / n: their refreshes share out the interval.
 TEST(AllBankRefresh, ChannelsShareOutTheInterval) {
-    EXPECT_EQ((AllBankRefresh{two_channels(), 0}.first()), 1949);
-    EXPECT_EQ((AllBankRefresh{two_channels(), 1}.first()), 3898);
+    device::MemoryConfig config = two_channels();
+    config.channels = 4;
+    EXPECT_EQ((AllBankRefresh{config, 0}.first()), 3898 / 4);
+    EXPECT_EQ((AllBankRefresh{config, 1}.first()), 3898 * 3 / 4);
+    EXPECT_EQ((AllBankRefresh{config, 2}.first()), 3898 / 2);
+    EXPECT_EQ((AllBankRefresh{config, 3}.first()), 3898);
 }
 
 // Banks of each round, lowest first: 16 a rank.
@@ -75,6 +78,21 @@ TEST(PartialRefresh, ChannelsShareOutTheIntervalOfARound) {
     device::MemoryConfig config = two_channels();
     config.controller.refresh_first = base::Cycles{777};
     EXPECT_EQ((PerBankRefresh{config, 1}.first()), 777);
+}
+
+std::vector<std::int64_t> turns_of(std::size_t channels) {
+    std::vector<std::int64_t> turns;
+    for (std::size_t channel = 0; channel < channels; ++channel) {
+        turns.push_back(refresh_turn(channel, channels));
+    }
+    return turns;
+}
+
+TEST(RefreshPolicies, NeighbouringChannelsAreRefreshedFarApart) {
+    EXPECT_EQ(turns_of(1), (std::vector<std::int64_t>{0}));
+    EXPECT_EQ(turns_of(4), (std::vector<std::int64_t>{0, 2, 1, 3}));
+    EXPECT_EQ(turns_of(6), (std::vector<std::int64_t>{0, 3, 2, 5, 1, 4}));
+    EXPECT_EQ(turns_of(8), (std::vector<std::int64_t>{0, 4, 2, 6, 1, 5, 3, 7}));
 }
 
 // Four groups of five banks.
