@@ -46,8 +46,11 @@ class Device {
         }
         return *section;
     }
+    // In place of the one of its type, where there is one.
     template <class Section>
     void put(Section section) {
+        std::erase_if(sections_,
+                      [](const std::any& each) { return each.type() == typeid(Section); });
         sections_.emplace_back(std::move(section));
     }
     // Paths of the values, but for those in lists, for which `wanted(path)` holds.

@@ -33,5 +33,14 @@ TEST(Device, NamesASectionItLacksAndThoseItHas) {
     EXPECT_EQ(complaint(device), "");
 }
 
+TEST(Device, HasOneSectionOfAType) {
+    Device device;
+    device.put(Array{5});
+    device.put(Cores{});
+    device.put(Array{7});
+    EXPECT_EQ(device.get<Array>().columns, 7);
+    EXPECT_TRUE(device.has<Cores>());
+}
+
 }  // namespace
 }  // namespace tilesim::workloads

@@ -143,9 +143,13 @@ struct SocConfig {
 
     // A multiply-accumulate is two operations; they and the transfers go on beside each other.
     double roofline_ns(double macs, double bytes) const {
-        return std::max(2 * macs / static_cast<double>(compute.count()),
-                        bytes / static_cast<double>(bandwidth.count())) *
-               base::kNanosecondsPerSecond;
+        return std::max(compute_ns(macs), transfer_ns(bytes));
+    }
+    double compute_ns(double macs) const {
+        return 2 * macs / static_cast<double>(compute.count()) * base::kNanosecondsPerSecond;
+    }
+    double transfer_ns(double bytes) const {
+        return bytes / static_cast<double>(bandwidth.count()) * base::kNanosecondsPerSecond;
     }
 };
 

@@ -178,9 +178,8 @@ double multiply_bound_ns(const Case& a_case, const Product& product) {
 }
 
 double extra_sums_ns(const arch::pim::SocConfig& soc, const GemvProblem& gemv, double sums) {
-    return sums * static_cast<double>(arch::base::bits_of(gemv.accumulate)) /
-           arch::base::kBitsPerByte / static_cast<double>(soc.bandwidth.count()) *
-           kNanosecondsPerSecond;
+    return soc.transfer_ns(sums * static_cast<double>(arch::base::bits_of(gemv.accumulate)) /
+                           arch::base::kBitsPerByte);
 }
 
 double host_ns(const arch::pim::SocConfig& soc, const arch::pim::PimConfig& pim,

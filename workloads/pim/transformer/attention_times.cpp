@@ -8,8 +8,7 @@
 namespace tilesim::workloads::pim::transformer {
 
 double AttentionTimes::on_soc_ns(double context) const {
-    const Attention cost = attention_of(workload_, context);
-    return soc_.roofline_ns(cost.macs, cost.bytes);
+    return soc_ns(soc_, attention_of(workload_, context));
 }
 
 double AttentionTimes::ns(double context) const {

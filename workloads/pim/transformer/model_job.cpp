@@ -1,5 +1,7 @@
 #include "workloads/pim/transformer/model_job.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -32,6 +34,17 @@ Value& value_of(std::vector<std::pair<std::string, Value>>& list, const std::str
     return found != list.end() ? found->second : list.emplace_back(name, Value{}).second;
 }
 
+// A layer's operators, which need no change of modes of their own where the layer has one.
+Case without_modes_of_layer(const Case& a_case) {
+    Case result = a_case;
+    auto pim = a_case.device.get<arch::pim::PimConfig>();
+    if (pim.modes.around == arch::pim::ModeConfig::Around::Layer) {
+        pim.modes.around = arch::pim::ModeConfig::Around::Nothing;
+        result.device.put(pim);
+    }
+    return result;
+}
+
 void add_states(RunResult& result, const RunResult& run, double times) {
     for (const auto& [component, states] : run.where) {
         auto& sums = value_of(result.where, component);
@@ -45,6 +58,7 @@ class ModelJob final : public Job {
   public:
     explicit ModelJob(const Case& a_case)
         : case_(a_case),
+          of_layer_(without_modes_of_layer(a_case)),
           workload_(a_case.problem.get<ModelWorkload>()),
           soc_(a_case.device.get<arch::pim::SocConfig>()),
           operators_(operators_of(workload_)) {}
@@ -62,82 +76,110 @@ class ModelJob final : public Job {
         times.soc_prompt = prompt_parts(runner, false);
         times.prompt = npu ? prompt_parts(runner, true) : times.soc_prompt;
         report(workload_, times, case_.device.memory.clock, result);
-        name_bottlenecks(result, "pim", "PIM: ");
+        name_causes(times, result);
     }
 
   private:
+    // A run of an operator's products, and how often one step of all sequences takes it.
+    struct InBanks {
+        RunResult run;
+        double times = 1;
+    };
+    struct OnNpu {
+        double ns = 0;
+        std::string cause;
+    };
+
     double layers() const { return static_cast<double>(workload_.model.layers); }
+    double generated() const { return static_cast<double>(workload_.generate); }
+
+    void spend(const std::string& cause, double ns) { value_of(causes_, cause) += ns; }
+
+    // What the units and the system on chip have done so often.
+    void spend_in_banks(const RunResult& run, double times, RunResult& result) {
+        add_states(result, run, times);
+        spend(kSocBandwidth, run.details.at("rest_on_host_ns").get<double>() * times);
+    }
 
     bool step_parts(Runner& runner, std::vector<StepPart>& steps, RunResult& result) {
         const auto batch = static_cast<double>(workload_.batch);
-        const double modes = modes_of_layer(runner);
         for (const Operator& op : operators_) {
-            StepPart step{op, soc_ns(soc_, op, batch), soc_ns(soc_, op, batch)};
-            if (op.place == Place::Banks) {
-                const auto run = in_banks(runner, op, batch, result);
-                if (!run) {
+            const Work work = work_of(op, batch);
+            StepPart step{op, soc_ns(soc_, work), soc_ns(soc_, work)};
+            const double times = (op.of_layer ? layers() : 1) * generated();
+            if (op.place == Place::Soc) {
+                spend(soc_cause(soc_, work), step.ns * times);
+            } else if (op.place == Place::Npu) {
+                const OnNpu npu = on_npu(runner, op, workload_.batch);
+                step.ns = npu.ns;
+                spend(npu.cause, npu.ns * times);
+            } else {
+                const auto in_step = in_banks(runner, op, workload_.batch, result);
+                if (!in_step) {
                     return false;
                 }
-                step.ns = run->time_ns * op.uses;
-                add_states(result, *run,
-                           op.uses * (op.of_layer ? layers() : 1) *
-                               static_cast<double>(workload_.generate));
-            }
-            if (op.place == Place::Npu) {
-                step.ns = on_npu(runner, op, batch);
-            }
-            if (op.place == Place::Banks && op.of_layer) {
-                step.ns -= modes * batch * op.uses;
+                step.ns = in_step->run.time_ns * in_step->times;
+                spend_in_banks(in_step->run, in_step->times * times, result);
             }
             steps.push_back(step);
         }
-        if (modes > 0) {
-            steps.push_back({{"mode_switch", Place::Banks}, modes, 0});
+        if (modes_around_layer()) {
+            const RunResult modes = modes_of_layer(runner);
+            steps.push_back({{"mode_switch", Place::Banks}, modes.time_ns, 0});
+            add_states(result, modes, layers() * generated());
         }
         return true;
     }
 
-    // One step of all sequences: a GEMV for each, or for as many together as a unit has ALUs.
-    std::optional<RunResult> in_banks(Runner& runner, const Operator& op, double tokens,
-                                      RunResult& result) {
-        const auto vectors = static_cast<std::int64_t>(tokens);
-        const auto placement = gemv::placement_of(case_, op.gemv, vectors);
-        RunResult run;
-        gemv::run_gemv(runner, case_, op.gemv, placement,
-                       arch::base::ceil_div(vectors, placement.vectors), nullptr, run);
-        if (run.status != Status::Ok) {
-            result.status = run.status;
-            result.deadlock = std::move(run.deadlock);
+    // One step of all sequences: a GEMV for each, or for as many together as a unit has ALUs and
+    // tokens choose the same matrix.
+    std::optional<InBanks> in_banks(Runner& runner, const Operator& op, std::int64_t tokens,
+                                    RunResult& result) {
+        const Case& a_case = op.of_layer ? of_layer_ : case_;
+        const auto placement = gemv::placement_of(a_case, op.gemv, tokens_of_each(op, tokens));
+        const std::int64_t products = arch::base::ceil_div(tokens, placement.vectors);
+        InBanks step;
+        gemv::run_gemv(runner, a_case, op.gemv, placement, products, nullptr, step.run);
+        if (step.run.status != Status::Ok) {
+            result.status = step.run.status;
+            result.deadlock = std::move(step.run.deadlock);
             return std::nullopt;
         }
-        result.events += run.events;
-        return run;
+        result.events += step.run.events;
+        const std::int64_t alus = a_case.device.get<arch::pim::PimConfig>().alus;
+        step.times = passes_of(op, tokens, alus) / static_cast<double>(products);
+        return step;
     }
 
-    double on_npu(Runner& runner, const Operator& op, double tokens) {
+    OnNpu on_npu(Runner& runner, const Operator& op, std::int64_t tokens) {
         Case part;
         part.device = *workload_.prompt_device;
-        part.problem = {gemm_kind(),
-                        GemmProblem{static_cast<std::int64_t>(tokens), op.gemv.k, op.gemv.m,
-                                    workload_.format.input, workload_.format.weights,
-                                    *workload_.prompt_result}};
+        part.problem = {gemm_kind(), GemmProblem{tokens_of_each(op, tokens), op.gemv.k, op.gemv.m,
+                                                 workload_.format.input, workload_.format.weights,
+                                                 *workload_.prompt_result}};
         const RunResult run = runner.run(part);
-        return run.time_ns * copies_read(op, tokens);
+        return {run.time_ns * copies_read(op, static_cast<double>(tokens)),
+                fmt::format("{}: {}", part.device.name, run.bottleneck)};
     }
 
-    // Entering and leaving the all-bank mode, where that happens once a layer and not for each
-    // matrix.
-    double modes_of_layer(Runner& runner) {
+    // Whether the all-bank mode is entered and left once for a layer and not for each matrix.
+    bool modes_around_layer() const {
         const auto& modes = case_.device.get<arch::pim::PimConfig>().modes;
-        if (modes.around != arch::pim::ModeConfig::Around::Layer) {
-            return 0;
-        }
+        return modes.around == arch::pim::ModeConfig::Around::Layer &&
+               (workload_.places.attention == Place::Banks ||
+                std::any_of(operators_.begin(), operators_.end(), [](const Operator& op) {
+                    return op.of_layer && op.place == Place::Banks;
+                }));
+    }
+
+    RunResult modes_of_layer(Runner& runner) {
+        const auto& modes = case_.device.get<arch::pim::PimConfig>().modes;
         arch::pim::PimProgram program{1, {}};
         arch::pim::append(program.commands, modes.enter);
         arch::pim::append(program.commands, modes.leave);
         RunResult aside;
         gemv::run_program(runner, case_, program, 0, nullptr, aside);
-        return aside.time_ns;
+        return aside;
     }
 
     // Scores are a GEMV of the keys, the outputs one of the values, for every head that has its own
@@ -157,19 +199,19 @@ class ModelJob final : public Job {
             for (const auto& [m, k] : {std::pair{tokens, model.size_of_head()},
                                        std::pair{model.size_of_head(), tokens}}) {
                 const Operator op{"attention", Place::Banks, 1, 1, gemv_of(workload_, m, k), true};
-                auto run = in_banks(runner, op, 1, result);
-                if (!run) {
+                auto one = in_banks(runner, op, 1, result);
+                if (!one) {
                     return false;
                 }
-                ns += run->time_ns;
-                runs[i].push_back(std::move(*run));
+                ns += one->run.time_ns;
+                runs[i].push_back(std::move(one->run));
             }
             times.add_in_banks(contexts[i], ns * queries);
         }
         const auto shares = times.shares(static_cast<double>(workload_.prompt), workload_.generate);
         for (std::size_t i = 0; i < runs.size(); ++i) {
             for (const RunResult& run : runs[i]) {
-                add_states(result, run, shares[i] * queries * layers());
+                spend_in_banks(run, shares[i] * queries * layers(), result);
             }
         }
         return true;
@@ -183,30 +225,63 @@ class ModelJob final : public Job {
             return parts;
         }
         const auto tokens = static_cast<double>(workload_.prompt);
-        const auto all = tokens * static_cast<double>(workload_.batch);
+        const std::int64_t all = workload_.prompt * workload_.batch;
+        const auto on_soc = [&](const std::string& name, double times, const Work& work) {
+            return PromptPart{name,      Place::Soc,           times, soc_ns(soc_, work),
+                              work.macs, soc_cause(soc_, work)};
+        };
         std::optional<PromptPart> head;
         for (const Operator& op : operators_) {
-            if (op.of_layer) {
-                parts.push_back({op.name, npu ? Place::Npu : Place::Soc, layers(),
-                                 npu ? on_npu(runner, op, all) : soc_ns(soc_, op, all),
-                                 op.gemv.macs() * op.uses * all});
-            } else {  // of the last token
-                const auto last = static_cast<double>(workload_.batch);
-                head = {op.name, Place::Soc, 1, soc_ns(soc_, op, last), op.gemv.macs() * last};
+            if (!op.of_layer) {  // of the last token
+                head = on_soc(op.name, 1, work_of(op, static_cast<double>(workload_.batch)));
+                continue;
+            }
+            PromptPart& part = parts.emplace_back(
+                on_soc(op.name, layers(), work_of(op, static_cast<double>(all))));
+            if (npu) {
+                const OnNpu run = on_npu(runner, op, all);
+                part.place = Place::Npu;
+                part.ns = run.ns;
+                part.cause = run.cause;
             }
         }
-        const Attention pairs = attention_of(workload_, tokens * (tokens + 1) / 2);
-        const Attention cache = attention_of(workload_, tokens);
-        parts.push_back({"attention", Place::Soc, layers(),
-                         soc_.roofline_ns(pairs.macs, cache.bytes), pairs.macs});
+        const Work pairs = attention_of(workload_, tokens * (tokens + 1) / 2);
+        const Work cache = attention_of(workload_, tokens);
+        parts.push_back(on_soc("attention", layers(), {pairs.macs, cache.bytes}));
         parts.push_back(*head);
         return parts;
     }
 
+    // By the time each takes of prompts and generated tokens together.
+    void name_causes(const ModelTimes& times, RunResult& result) {
+        for (const PromptPart& part : times.prompt) {
+            spend(part.cause, part.times * part.ns);
+        }
+        if (workload_.places.attention == Place::Soc) {
+            const Work work = attention_of_generated(workload_);
+            spend(soc_cause(soc_, work), layers() * soc_ns(soc_, work));
+        }
+        std::vector<Cause> causes;
+        for (const auto& [cause, ns] : causes_) {
+            causes.emplace_back(ns, cause);
+        }
+        const double cycle_ns = arch::base::ns_of(arch::base::Cycles{1}, case_.device.memory.clock);
+        for (const auto& [component, states] : result.where) {
+            for (const auto& [state, cycles] : states) {
+                if (component == "pim" && state != "idle") {
+                    causes.emplace_back(cycles * cycle_ns, "PIM: " + state);
+                }
+            }
+        }
+        take_longest(result, std::move(causes));
+    }
+
     const Case& case_;
+    const Case of_layer_;
     const ModelWorkload& workload_;
     const arch::pim::SocConfig& soc_;
     const std::vector<Operator> operators_;
+    std::vector<std::pair<std::string, double>> causes_;  // nanoseconds out of the banks
 };
 
 }  // namespace

@@ -139,8 +139,12 @@ class ModelReport {
                              .cycle_at(arch::base::Femtoseconds{static_cast<std::int64_t>(
                                  result_.time_ns * kFemtosecondsPerNanosecond)})
                              .count();
-        set_rates(result_, macs_ * batch_ * (static_cast<double>(workload_.prompt) + generated_),
-                  clock_);
+        double macs =
+            generated_ * batch_ * macs_ + layers() * attention_of_generated(workload_).macs;
+        for (const PromptPart& part : times_.prompt) {
+            macs += part.times * part.macs;
+        }
+        set_rates(result_, macs, clock_);
         result_.speedup_over_soc = soc_alone / result_.time_ns;
     }
 
@@ -194,7 +198,7 @@ class ModelReport {
     // Of a generated token of each sequence, but for attention.
     double step_ns_ = 0;
     double soc_step_ns_ = 0;
-    double macs_ = 0;
+    double macs_ = 0;  // of one sequence
     // Of all generated tokens.
     double in_banks_ns_ = 0;
     double attention_ns_ = 0;

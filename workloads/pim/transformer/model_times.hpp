@@ -23,6 +23,7 @@ struct PromptPart {
     double times = 1;
     double ns = 0;
     double macs = 0;
+    std::string cause;  // of its time
 };
 
 struct ModelTimes {

@@ -2,6 +2,7 @@
 // take by the roofline of the system on chip.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -30,14 +31,29 @@ GemvProblem gemv_of(const ModelWorkload& workload, std::int64_t rows, std::int64
 // How many of the matrices `tokens` tokens read, each choosing evenly.
 double copies_read(const Operator& op, double tokens);
 
-// Nanoseconds of `tokens` tokens of a step on the system on chip: every matrix is read once.
-double soc_ns(const arch::pim::SocConfig& soc, const Operator& op, double tokens);
+// Of `tokens` tokens, those at each of the matrices read, on average.
+std::int64_t tokens_of_each(const Operator& op, std::int64_t tokens);
+// Passes over a matrix's weights, all matrices together, where up to `sharing` of the tokens that
+// chose the same one share a pass.
+double passes_of(const Operator& op, std::int64_t tokens, std::int64_t sharing);
 
-// The cost of attention to `context` tokens for one new one of each sequence.
-struct Attention {
+// What is done and moved by whoever has every matrix cross the bus once.
+struct Work {
     double macs = 0;
-    double bytes = 0;  // keys and values
+    double bytes = 0;
 };
-Attention attention_of(const ModelWorkload& workload, double context);
+// Of `tokens` tokens of a step.
+Work work_of(const Operator& op, double tokens);
+// Of attention to `context` tokens for one new one of each sequence: its bytes are keys and values.
+Work attention_of(const ModelWorkload& workload, double context);
+// The same for all generated tokens, each with those before it.
+Work attention_of_generated(const ModelWorkload& workload);
+
+// Nanoseconds on the system on chip.
+double soc_ns(const arch::pim::SocConfig& soc, const Work& work);
+// What a reader would change to have it do the work faster.
+inline constexpr const char* kSocCompute = "SoC: compute";
+inline constexpr const char* kSocBandwidth = "SoC: bandwidth";
+const char* soc_cause(const arch::pim::SocConfig& soc, const Work& work);
 
 }  // namespace tilesim::workloads::pim::transformer

@@ -59,15 +59,35 @@ TEST(Operators, ExpertsAreReadOnceHoweverManyTokensChooseThem) {
     EXPECT_EQ(copies_read(matrix, 64), 1);
 }
 
+TEST(Operators, AnExpertHasTheTokensThatChoseIt) {
+    EXPECT_EQ(tokens_of_each({"up", Place::Soc, 2, 8}, 1), 1);
+    EXPECT_EQ(tokens_of_each({"up", Place::Soc, 2, 8}, 512), 128);
+    EXPECT_EQ(tokens_of_each({"qkv", Place::Soc, 1, 1}, 5), 5);
+}
+
+// Two of three tokens at one of two experts, each with probability 3 / 8, share a pass, and all
+// three, with 1 / 8, take two.
+TEST(Operators, TokensThatChoseTheSameMatrixShareAPass) {
+    const Operator experts{"up", Place::Banks, 1, 2};
+    EXPECT_DOUBLE_EQ(passes_of(experts, 3, 1), 3);
+    EXPECT_DOUBLE_EQ(passes_of(experts, 3, 2), 2 * (3.0 / 8 + 3.0 / 8 + 2.0 / 8));
+    EXPECT_DOUBLE_EQ(passes_of(experts, 3, 64), copies_read(experts, 3));
+    const Operator matrix{"qkv", Place::Banks, 1, 1};
+    EXPECT_EQ(passes_of(matrix, 9, 4), 3);
+    EXPECT_EQ(passes_of(matrix, 8, 4), 2);
+}
+
 TEST(Operators, TheRooflineOfAStepReadsAMatrixOnceAndMultipliesItForEachToken) {
     Operator op{"qkv"};
     op.gemv = gemv_of(workload(), 64, 48);  // 3072 products, 3072 B
     arch::pim::SocConfig soc;
     soc.compute = arch::base::OperationsPerSecond{2'000'000'000};
     soc.bandwidth = arch::base::BytesPerSecond{250'000'000};
-    EXPECT_DOUBLE_EQ(soc_ns(soc, op, 1), 3072 * 4.0);  // 4 ns a byte
-    EXPECT_DOUBLE_EQ(soc_ns(soc, op, 4), 3072 * 4.0);  // 1 ns a product
-    EXPECT_DOUBLE_EQ(soc_ns(soc, op, 5), 3072 * 5.0);
+    EXPECT_DOUBLE_EQ(soc_ns(soc, work_of(op, 1)), 3072 * 4.0);  // 4 ns a byte
+    EXPECT_DOUBLE_EQ(soc_ns(soc, work_of(op, 4)), 3072 * 4.0);  // 1 ns a product
+    EXPECT_DOUBLE_EQ(soc_ns(soc, work_of(op, 5)), 3072 * 5.0);
+    EXPECT_STREQ(soc_cause(soc, work_of(op, 3)), kSocBandwidth);
+    EXPECT_STREQ(soc_cause(soc, work_of(op, 5)), kSocCompute);
 }
 
 // Scores and outputs: two products of heads x head size x context; keys and values of the heads
@@ -76,6 +96,9 @@ TEST(Operators, AttentionMultipliesForEachHeadAndReadsKeysThatHeadsShareOnce) {
     ModelWorkload work = workload();
     EXPECT_EQ(attention_of(work, 17).macs, 2 * 6 * 7 * 17 * 5);
     EXPECT_EQ(attention_of(work, 17).bytes, 2 * 2 * 7 * 17 * 5);
+    work.prompt = 17;
+    work.generate = 3;  // after 17, 18 and 19
+    EXPECT_EQ(attention_of_generated(work).macs, attention_of(work, 54).macs);
     work.format.input = arch::base::DataType::Bf16;
     EXPECT_EQ(attention_of(work, 17).bytes, 2 * 2 * 7 * 17 * 5 * 2);
 }
