@@ -18,7 +18,7 @@ using base::config::ConfigError;
 namespace {
 
 constexpr std::int64_t kMaskBits = 64;
-constexpr std::int64_t kMostRegisters = INT32_MAX;  // what a device has of them its rules say
+constexpr std::int64_t kMostRegisters = INT32_MAX;  // that an instruction names
 
 struct AimLine {
     std::string file;
@@ -86,13 +86,13 @@ void instruction(const AimLine& line, const ProgramTarget& target, PimProgram& p
         program.commands.push_back({.op = PimOp::Barrier, .place = line.place()});
         return;
     }
-    const auto size = [&] { command.count = line.integer(2, "size", kMostRegisters); };
+    const auto size = [&](std::int64_t most) { command.count = line.integer(2, "size", most); };
     const auto row = [&](std::size_t index) {
         return line.integer(index, "row", target.memory.rows - 1) * program.words_per_row;
     };
     if (opcode == "WR_GB") {
         command.op = PimOp::WriteInputs;
-        size();
+        size(target.pim.registers * target.pim.alus);
         line.integer(3, "register", kMostRegisters);
         check_mask(line, 4, target);
     } else if (opcode == "WR_BIAS" || opcode == "RD_MAC") {
@@ -102,12 +102,12 @@ void instruction(const AimLine& line, const ProgramTarget& target, PimProgram& p
         check_mask(line, 3, target);
     } else if (opcode == "MAC_ABK") {
         command.op = PimOp::Mac;
-        size();
+        size(program.words_per_row);
         check_mask(line, 3, target);
         command.word = row(4);
     } else if (opcode == "MAC_SBK") {
         command.op = PimOp::Mac;
-        size();
+        size(program.words_per_row);
         check_mask(line, 3, target);
         command.banks.which = line.integer(4, "bank", target.memory.banks() - 1);
         command.word = row(5);
@@ -116,9 +116,6 @@ void instruction(const AimLine& line, const ProgramTarget& target, PimProgram& p
             1, fmt::format("AiM {}: the units here have WR_GB, WR_BIAS, MAC_ABK, MAC_SBK, RD_MAC, "
                            "SYNC and EOC",
                            opcode));
-    }
-    if (command.op == PimOp::Mac && command.count > program.words_per_row) {
-        line.fail(2, fmt::format("{} columns, a row has {}", command.count, program.words_per_row));
     }
     program.commands.push_back(command);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 #include <string_view>
 #include <variant>
@@ -78,7 +79,8 @@ class Reader {
     void end_loop(ProgramLine& line);
     void mode(ProgramLine& line);
     void command(PimOp op, ProgramLine& line);
-    void where(PimCommand& command, ProgramLine& line);
+    void options(PimCommand& command, ProgramLine& line, bool counted);
+    void where(PimCommand& command, ProgramLine& line, bool counted);
     void banks(PimCommand& command, ProgramLine& line);
     void time(PimCommand& command, ProgramLine& line);
     std::vector<PimCommand>& commands() { return program_.commands; }
@@ -187,15 +189,25 @@ void Reader::banks(PimCommand& command, ProgramLine& line) {
     }
 }
 
-// "row 3 columns 0-63", "row 3 step 1 column 5": words of the array.
-void Reader::where(PimCommand& command, ProgramLine& line) {
+// "row 3 columns 0-63", "row 3 step 1 column 5": words of the array. `counted`: their number is
+// known.
+void Reader::where(PimCommand& command, ProgramLine& line, bool counted) {
     const std::int64_t row = line.integer(0, target_.memory.rows - 2, "row");  // the last: modes
     if (line.take_if("step")) {
+        if (loops_.empty()) {
+            line.error("step is of the rounds of a repeat, and none is around it");
+            return;
+        }
         step_ = line.integer(0, target_.memory.rows, "step");
     }
     const std::int64_t last_column = program_.words_per_row - 1;
     std::int64_t column = 0;
     if (line.take_if("columns")) {
+        if (counted) {
+            line.error(fmt::format("columns say how many words, but {} stands before them",
+                                   command.count));
+            return;
+        }
         const std::string range = line.empty() ? "" : line.take();
         const std::size_t dash = range.find('-');
         const auto number = [&](const std::string& text) -> std::int64_t {
@@ -253,9 +265,23 @@ void Reader::command(PimOp op, ProgramLine& line) {
     }
     const bool counts = op != PimOp::Barrier && op != PimOp::Close;
     command.word = op == PimOp::Spill ? PimCommand::kOpenRow : 0;
-    if (counts && line.starts_with_number()) {
+    const bool counted = counts && line.starts_with_number();
+    if (counted) {
         command.count = line.integer(0, kMostCommands, "count");
     }
+    const std::size_t errors = errors_.size();
+    options(command, line, counted);
+    if (counts && !counted && command.count == 0 && errors_.size() == errors) {
+        line.error(0, fmt::format("{} lacks its number{}", name_of(op),
+                                  touches_array(op) ? ", or the columns of its row" : ""));
+    }
+    add(command);
+}
+
+// What stands behind a command and its count.
+void Reader::options(PimCommand& command, ProgramLine& line, bool counted) {
+    const PimOp op = command.op;
+    std::set<std::string> said;
     while (!line.empty()) {
         const auto purpose =
             std::find_if(kPurposes.begin(), kPurposes.end(),
@@ -264,11 +290,14 @@ void Reader::command(PimOp op, ProgramLine& line) {
             purpose != kPurposes.end() &&
             (op == PimOp::Alu ||
              (op == PimOp::WriteInputs && purpose->second == PimCommand::Purpose::Load));
-        if (for_purpose) {
+        if (!said.insert(for_purpose ? "purpose" : line.peek()).second) {
+            const std::string word = line.take();
+            line.error(fmt::format("'{}' comes after another of its kind", word));
+        } else if (for_purpose) {
             line.take();
             command.purpose = purpose->second;
         } else if (touches_array(op) && line.take_if("row")) {
-            where(command, line);
+            where(command, line, counted);
         } else if (names_banks(op) && line.take_if("banks")) {
             banks(command, line);
         } else if (line.take_if("block")) {
@@ -283,7 +312,6 @@ void Reader::command(PimOp op, ProgramLine& line) {
                                    fmt::join(words_of(op), ", ")));
         }
     }
-    add(command);
 }
 
 std::string banks_text(BankSet banks) {

@@ -102,6 +102,23 @@ TEST(ProgramText, SaysWhatIsWrongAndWhere) {
     EXPECT_THAT(target.refusal("mode sleep\n"), HasSubstr("mode must be enter, leave, on or off"));
 }
 
+// It did nothing, or what stood last.
+TEST(ProgramText, ACommandSaysHowManyOnce) {
+    const Target target;
+    EXPECT_EQ(target.refusal("write_input k 3\n"), "p:1:1: write_input lacks its number");
+    EXPECT_EQ(target.refusal("mac row 0 banks 3\n"),
+              "p:1:1: mac lacks its number, or the columns of its row");
+    EXPECT_EQ(target.refusal("mac 100 row 0 columns 0-63\n"),
+              "p:1:15: columns say how many words, but 100 stands before them");
+    EXPECT_EQ(target.refusal("mac row 0 columns 0-1 row 7 columns 0-1\n"),
+              "p:1:23: 'row' comes after another of its kind");
+    EXPECT_EQ(target.refusal("alu 3 fold scale\n"),
+              "p:1:12: 'scale' comes after another of its kind");
+    EXPECT_EQ(target.refusal("mac row 0 step 4 columns 0-1\n"),
+              "p:1:11: step is of the rounds of a repeat, and none is around it");
+    EXPECT_EQ(target.read("mode_visit 0\n").commands.at(0).count, 0);
+}
+
 TEST(ProgramText, RefusesWhatTheUnitsCannotDo) {
     const Target target;
     const auto refused = [&](const std::string& text) {
@@ -138,6 +155,7 @@ TEST(ProgramText, IsUtf8) {
 TEST(AimTrace, InstructionsBecomeCommands) {
     Target target;
     target.memory.channels = 32;
+    target.pim.registers = 64;
     const PimProgram program = read_aim_trace(
         "W CFR 0 1\nAiM WR_BIAS 0 0xffffffff\nAiM WR_GB 64 64 0xffffffff\n"
         "AiM MAC_ABK 64 0xffffffff 3\nAiM RD_MAC 128 0xffffffff\nAiM EOC\n",
@@ -168,6 +186,8 @@ TEST(AimTrace, RefusesByNameWhatTheUnitsDoNotHave) {
         fmt::format("t:1:27: row must be 0..{}, got '288230376151711744'", target.memory.rows - 1));
     EXPECT_EQ(refusal("AiM MAC_SBK 64 0xffffffff -1 3\n"),
               fmt::format("t:1:27: bank must be 0..{}, got '-1'", target.memory.banks() - 1));
+    EXPECT_EQ(refusal("AiM WR_GB 17 0 0xffffffff\n"), "t:1:11: size must be 0..16, got '17'");
+    EXPECT_EQ(refusal("AiM MAC_ABK 65 0xffffffff 3\n"), "t:1:13: size must be 0..64, got '65'");
     EXPECT_EQ(refusal("AiM\n"), "t:1:4: opcode is missing");
     EXPECT_THAT(refusal("R MEM 0 1 2\n"), HasSubstr("only AiM instructions"));
     EXPECT_EQ(refusal("\nAiM \xFE 1\n"), "t:2:5: must be UTF-8 text, got the byte 0xfe");

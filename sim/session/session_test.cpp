@@ -584,6 +584,33 @@ TEST(Session, KeysThatAreLeftOutAreSuggestedToo) {
     EXPECT_THAT(refusal_of(text + "desing: {}\n"), HasSubstr("did you mean 'design'?"));
 }
 
+// One bank's MACs counted as those of all sixteen.
+TEST(Session, AProgramsRateIsThatOfTheBanksThatMultiply) {
+    const auto macs = [](const std::string& banks) {
+        const workloads::RunResult result = session::run(parse_scenario(
+            "device: lpddr5x_pim\npim_program: {commands: \"write_input 2\\nmac row 0 columns "
+            "0-63" +
+                banks + "\\nspill 2" + banks + "\"}\n",
+            "test", {}));
+        return result.macs_per_cycle * static_cast<double>(result.cycles);
+    };
+    EXPECT_DOUBLE_EQ(macs(" banks 5"), 8 * 64 * 32);
+    EXPECT_DOUBLE_EQ(macs(""), 16 * 8 * 64 * 32);
+}
+
+TEST(Session, AFunctionalProgramSaysWhatEveryBankIsGiven) {
+    const std::string text =
+        "device: lpddr5x_pim\npim_program:\n  commands: |\n"
+        "    write_bank_input 16\n    mac row 0 columns 0-63\n    spill 2\n";
+    EXPECT_EQ(session::run(parse_scenario(text, "test.yaml", {})).status, workloads::Status::Ok);
+    try {
+        session::run(parse_scenario(text + "run: {functional: on}\n", "test.yaml", {}));
+        FAIL();
+    } catch (const arch::base::config::ConfigError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("test.yaml:4:5: write_bank_input: a program does not"));
+    }
+}
+
 TEST(Session, ModelsAreRefusedWhatTheyCannotShow) {
     EXPECT_THAT(refusal_of("device: lpddr5x_pim\nworkload: {model: opt_125m, prompt: 1}\nrun: "
                            "{functional: on}\n"),

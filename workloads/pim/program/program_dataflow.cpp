@@ -24,6 +24,29 @@ namespace {
 
 constexpr const char* kKey = "pim_program";
 
+// Words that the banks of a channel multiply, all together.
+std::int64_t words_of(const arch::pim::PimProgram& program, std::int64_t banks) {
+    std::int64_t words = 0;
+    for (const arch::pim::PimCommand& command : program.commands) {
+        for (std::int64_t bank = 0; bank < banks && command.op == arch::pim::PimOp::Mac; ++bank) {
+            words += command.banks.holds(bank) ? command.count : 0;
+        }
+    }
+    return words;
+}
+
+// Functional mode knows what all banks are given, but not what each is.
+void refuse_unknown_inputs(const arch::pim::PimProgram& program, const std::string& file) {
+    for (const arch::pim::PimCommand& command : program.commands) {
+        if (command.op == arch::pim::PimOp::WriteBankInputs) {
+            throw ConfigError(fmt::format(
+                "{}:{}:{}: {}: a program does not say which inputs each bank is given: it cannot "
+                "be run with run.functional: on",
+                file, command.place.line, command.place.column, name_of(command.op)));
+        }
+    }
+}
+
 // Where the commands stand: in the file itself, in one beside it, or in a trace.
 void read_source(Node& node, ProblemSource& source, ProgramWorkload& workload) {
     std::string file;
@@ -85,15 +108,12 @@ class ProgramJob final : public Job {
         if (case_.run.functional) {
             bytes.emplace(workload, case_.device.memory, pim, case_.run.seed);
         }
-        double words = 0;
-        for (const arch::pim::PimCommand& command : program_.commands) {
-            words += command.op == arch::pim::PimOp::Mac ? static_cast<double>(command.count) : 0;
-        }
+        const auto& memory = case_.device.memory;
         const double lanes = static_cast<double>(pim.register_bits) /
                              static_cast<double>(arch::base::bits_of(workload.weights));
-        const auto& memory = case_.device.memory;
-        const double units = static_cast<double>(memory.channels * memory.banks());
-        gemv::run_program(runner, case_, program_, words * lanes * units, bytes ? &*bytes : nullptr,
+        const double words =
+            static_cast<double>(memory.channels * words_of(program_, memory.banks()));
+        gemv::run_program(runner, case_, program_, words * lanes, bytes ? &*bytes : nullptr,
                           result);
         if (result.status != Status::Ok) {
             return;
@@ -126,8 +146,12 @@ class ProgramDataflow final : public Dataflow {
     Mapping read(Node&) const override { return {}; }
     Json describe(const Mapping&) const override { return Json::object(); }
     std::unique_ptr<Job> lower(const Case& a_case, RunResult&) const override {
-        return std::make_unique<ProgramJob>(
-            a_case, program_of(a_case.problem.get<ProgramWorkload>(), a_case.device));
+        const auto& workload = a_case.problem.get<ProgramWorkload>();
+        arch::pim::PimProgram program = program_of(workload, a_case.device);
+        if (a_case.run.functional) {
+            refuse_unknown_inputs(program, workload.file);
+        }
+        return std::make_unique<ProgramJob>(a_case, std::move(program));
     }
 };
 
@@ -139,6 +163,11 @@ arch::pim::PimProgram program_of(const ProgramWorkload& workload, const Device& 
         workload.aim_trace
             ? arch::pim::read_aim_trace(workload.text, workload.file, target)
             : arch::pim::read_program(workload.text, workload.file, workload.begin, target);
+    if (program.commands.empty()) {
+        throw ConfigError(fmt::format("{}:{}:{}: the program has no command", workload.file,
+                                      workload.begin.line, workload.begin.column));
+    }
+    // Traces of single instructions have neither inputs nor results.
     if (const std::string broken = arch::pim::violations(program, workload.file, target);
         !broken.empty() && !workload.aim_trace) {
         throw ConfigError(broken.substr(0, broken.size() - 1));

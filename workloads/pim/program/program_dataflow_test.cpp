@@ -17,18 +17,30 @@ Device device() {
     return device;
 }
 
-TEST(PimProgramFile, IsRefusedWithTheRuleWhereItIsNotLegal) {
+std::string refusal_of(const std::string& text, bool aim_trace = false) {
     ProgramWorkload workload;
-    workload.text = "mac row 0 columns 0-3\n";
+    workload.text = text;
     workload.file = "p.yaml";
     workload.begin = {5, 3};
+    workload.aim_trace = aim_trace;
     try {
         program_of(workload, device());
-        FAIL();
+        return "";
     } catch (const arch::base::config::ConfigError& error) {
-        EXPECT_STREQ(error.what(),
-                     "p.yaml:5:3: mac: multiplies by inputs, but none has been written");
+        return error.what();
     }
+}
+
+TEST(PimProgramFile, IsRefusedWithTheRuleWhereItIsNotLegal) {
+    EXPECT_EQ(refusal_of("mac row 0 columns 0-3\n"),
+              "p.yaml:5:3: mac: multiplies by inputs, but none has been written");
+    EXPECT_EQ(refusal_of("AiM MAC_ABK 64 0x3 0\n", true), "");
+}
+
+// It took -100 cycles.
+TEST(PimProgramFile, HasACommand) {
+    EXPECT_EQ(refusal_of("# nothing\n"), "p.yaml:5:3: the program has no command");
+    EXPECT_EQ(refusal_of("repeat 3\nend\n"), "p.yaml:5:3: the program has no command");
 }
 
 TEST(PimProgramFile, SumsThatNeverLeaveTheRegistersAreNamed) {
