@@ -107,5 +107,30 @@ TEST(Model, AroundALayerModesChangeOnceWhateverIsInTheBanks) {
     EXPECT_EQ(token("layer", kOnSoc), token("none", kOnSoc));
 }
 
+// It was the published tile, three times as slow for the vocabulary.
+TEST(Model, WithoutAMappingAMatrixHasThePlacementThatItHasAlone) {
+    const Overrides off{{"device.memory.refresh", "off"}};
+    const workloads::RunResult whole = model("prompt: 0, place: {head: banks}", off);
+    EXPECT_THAT(whole.notes,
+                testing::Contains(testing::HasSubstr("no mapping given: every matrix")));
+    const workloads::RunResult head =
+        run_of("{device: lpddr5x_pim, workload: {gemv: {M: 50272, K: 768}}}", off);
+    EXPECT_DOUBLE_EQ(time_of(whole, "operators", "head"), head.time_ns);
+    EXPECT_EQ(whole.details.at("layer_matrices").back().at("mapping"), head.mapping);
+}
+
+// The cache stays where it is placed for the last token: 1025 tokens took more than 2000.
+TEST(Model, AttentionInTheBanksTakesLongerTheMoreTokensThereAre) {
+    double before = 0;
+    for (const char* prompt : {"1000", "1024", "1025", "2000"}) {
+        const double now = time_of(
+            model(std::string{"prompt: "} + prompt + ", generate: 40, place: {attention: banks}"),
+            "operators", "attention");
+        EXPECT_GE(now, before) << prompt;
+        EXPECT_LT(now, before == 0 ? now + 1 : 1.3 * before) << prompt;
+        before = now;
+    }
+}
+
 }  // namespace
 }  // namespace tilesim::sim::session

@@ -238,19 +238,22 @@ class RowMajor final : public Dataflow {
 void add_placement(std::vector<Candidate>& list, std::set<PlacementKey>& seen, const Case& a_case,
                    const Product& product, const PimMapping& mapping) {
     a_case.run.check_host_time();
+    const auto& memory = a_case.device.memory;
+    const auto& pim = a_case.device.get<PimConfig>();
+    PimMapping placed = mapping;
+    PlacementKey key{};
     PimPlacement placement;
     try {
-        placement = place(product.gemv, mapping, a_case.device.memory,
-                          a_case.device.get<PimConfig>(), product.vectors);
+        const PimPlacement shape = shaped(product.gemv, mapping, memory, pim, product.vectors);
+        placed.input_registers = shape.mapping.input_registers;
+        placed.cr_degree = shape.degree;
+        key = {placed.input_registers, placed.cr_degree, placed.split_k, shape.m};
+        if (!seen.insert(key).second) {
+            return;
+        }
+        placement = place(product.gemv, mapping, memory, pim, product.vectors);
     } catch (const ConfigError&) {
         return;  // does not fit
-    }
-    PimMapping placed = mapping;
-    placed.input_registers = placement.mapping.input_registers;
-    placed.cr_degree = placement.degree;
-    const PlacementKey key{placed.input_registers, placed.cr_degree, placed.split_k, placement.m};
-    if (!seen.insert(key).second) {
-        return;
     }
     Candidate candidate{
         fmt::format("{} input registers, degree {}, K in {}{}", key[0], key[1], key[2],
@@ -263,40 +266,9 @@ void add_placement(std::vector<Candidate>& list, std::set<PlacementKey>& seen, c
     list.push_back(std::move(candidate));
 }
 
-// The closed form leaves only refresh out, which all placements share: no simulation is needed to
-// tell them apart. The best one is simulated, since other dataflows are compared with it by what
-// they take, refresh included.
-Choice Pimnast::choose(const Case& a_case, Runner& runner) const {
-    const std::vector<Candidate> list = candidates(a_case);
-    if (list.empty()) {
-        refuse_balanced(product_of(a_case.problem).gemv, a_case.device.memory,
-                        a_case.device.get<PimConfig>());
-    }
-    const auto best = std::min_element(
-        list.begin(), list.end(),
-        [](const Candidate& a, const Candidate& b) { return a.bound_ns() < b.bound_ns(); });
-    Choice choice{
-        best->mapping,
-        fmt::format("no mapping given: of {} balanced placements the one whose commands take "
-                    "least, see `mapping`",
-                    list.size())};
-    Case chosen = a_case;
-    chosen.mapping = best->mapping;
-    chosen.run.functional = false;
-    RunResult run = runner.run(chosen);
-    if (run.status == Status::Ok) {
-        choice.time_ns = run.time_ns;
-        if (!a_case.run.functional) {
-            choice.run = std::move(run);
-        }
-    }
-    return choice;
-}
-
-std::vector<Candidate> Pimnast::candidates(const Case& a_case) const {
+std::vector<Candidate> balanced_candidates(const Case& a_case, const Product& product) {
     std::vector<Candidate> list;
     const auto& pim = a_case.device.get<PimConfig>();
-    const Product product = product_of(a_case.problem);
     const std::int64_t elements = elements_of_unit(product.gemv, pim);
     std::set<PlacementKey> seen;
     PimMapping mapping;
@@ -316,6 +288,45 @@ std::vector<Candidate> Pimnast::candidates(const Case& a_case) const {
         }
     }
     return list;
+}
+
+// The closed form leaves only refresh out, which all placements share: no simulation is needed to
+// tell them apart.
+const Candidate& least_of(const std::vector<Candidate>& list, const Case& a_case,
+                          const GemvProblem& gemv) {
+    if (list.empty()) {
+        refuse_balanced(gemv, a_case.device.memory, a_case.device.get<PimConfig>());
+    }
+    return *std::min_element(list.begin(), list.end(), [](const Candidate& a, const Candidate& b) {
+        return a.bound_ns() < b.bound_ns();
+    });
+}
+
+// The best one is simulated, since other dataflows are compared with it by what they take, refresh
+// included.
+Choice Pimnast::choose(const Case& a_case, Runner& runner) const {
+    const std::vector<Candidate> list = candidates(a_case);
+    const Candidate& best = least_of(list, a_case, product_of(a_case.problem).gemv);
+    Choice choice{
+        best.mapping,
+        fmt::format("no mapping given: of {} balanced placements the one whose commands take "
+                    "least, see `mapping`",
+                    list.size())};
+    Case chosen = a_case;
+    chosen.mapping = best.mapping;
+    chosen.run.functional = false;
+    RunResult run = runner.run(chosen);
+    if (run.status == Status::Ok) {
+        choice.time_ns = run.time_ns;
+        if (!a_case.run.functional) {
+            choice.run = std::move(run);
+        }
+    }
+    return choice;
+}
+
+std::vector<Candidate> Pimnast::candidates(const Case& a_case) const {
+    return balanced_candidates(a_case, product_of(a_case.problem));
 }
 
 std::vector<Candidate> ColumnMajor::candidates(const Case& a_case) const {
@@ -351,8 +362,24 @@ std::vector<UnfeltKey> unfelt_keys(const Mapping& mapping) {
 }
 
 PimPlacement placement_of(const Case& a_case, const GemvProblem& gemv, std::int64_t vectors) {
-    return place(gemv, a_case.mapping.empty() ? PimMapping{} : a_case.mapping.get<PimMapping>(),
-                 a_case.device.memory, a_case.device.get<PimConfig>(), vectors);
+    const PimMapping mapping =
+        a_case.mapping.empty()
+            ? least_of(balanced_candidates(a_case, {gemv, vectors}), a_case, gemv)
+                  .mapping.get<PimMapping>()
+            : a_case.mapping.get<PimMapping>();
+    return place(gemv, mapping, a_case.device.memory, a_case.device.get<PimConfig>(), vectors);
+}
+
+PimPlacement shortened(const PimPlacement& placement, const GemvProblem& gemv, const Case& a_case) {
+    const auto& memory = a_case.device.memory;
+    const auto& pim = a_case.device.get<PimConfig>();
+    PimMapping mapping = placement.mapping;
+    if (mapping.placement == PimMapping::Placement::Balanced) {
+        mapping.tile_rows = placement.m;
+        const std::int64_t row_blocks = arch::base::ceil_div(gemv.m, placement.banks * placement.m);
+        mapping.cr_degree = std::min(mapping.cr_degree, row_blocks);
+    }
+    return place(gemv, mapping, memory, pim, placement.vectors);
 }
 
 const Dataflow& pimnast_dataflow() {

@@ -64,7 +64,8 @@ class NaturalJob final : public Job {
                                                        design_.banks_of_sum, case_.device.memory,
                                                        pim, case_.run.seed);
         }
-        run_program(runner, case_, program_, macs, functional.get(), result);
+        std::vector<Cause> causes =
+            run_program(runner, case_, program_, macs, functional.get(), result);
         if (result.status != Status::Ok) {
             return;
         }
@@ -72,10 +73,8 @@ class NaturalJob final : public Job {
         if (arch::base::spares(pim.registers, most_inputs())) {
             result.not_exercised.emplace_back("pim.registers");
         }
-        const double on_host_ns =
-            lanes_ns(soc, pim, product_.gemv) * static_cast<double>(product_.vectors);
-        result.time_ns += on_host_ns;
-        result.details["rest_on_host_ns"] = on_host_ns;
+        add_rest_on_host(lanes_ns(soc, pim, product_.gemv) * static_cast<double>(product_.vectors),
+                         std::move(causes), case_.device.memory, result);
         set_rates(result, macs, case_.device.memory.clock);
         const double soc_ns = soc.roofline_ns(macs, product_.gemv.bytes());
         result.speedup_over_soc = soc_ns / result.time_ns;

@@ -163,12 +163,37 @@ std::int64_t column_major_shares(const PimPlacement& p, const GemvProblem& gemv,
     return ceil_div(ceil_div(p.m, p.lanes), words_held);
 }
 
+// Bytes of a bank.
+std::int64_t capacity_of(const MemoryConfig& memory) {
+    return memory.row.count() * (memory.rows - 1);  // one row: mode registers
+}
+
 void check_capacity(std::int64_t share, const MemoryConfig& memory) {
-    const std::int64_t bank = memory.row.count() * (memory.rows - 1);  // one row: mode registers
-    if (share > bank) {
-        throw ConfigError(fmt::format(
-            "workload: the matrix needs {} bytes of every bank, but a bank holds {}", share, bank));
+    if (share > capacity_of(memory)) {
+        throw ConfigError(
+            fmt::format("workload: the matrix needs {} bytes of every bank, but a bank holds {}",
+                        share, capacity_of(memory)));
     }
+}
+
+// Words of a bank that the program of a placement reaches, at most: weights with their scale
+// factors, and results, each visit of which may begin a row.
+std::int64_t words_at_most(const GemvProblem& gemv, const PimPlacement& p,
+                           const MemoryConfig& memory, const PimConfig& pim) {
+    if (p.mapping.placement == PimMapping::Placement::ColumnMajor) {
+        return column_major_tiles(p) * ceil_div(p.m, p.lanes) +
+               column_major_blocks(p) * p.output_registers * p.vectors;
+    }
+    std::int64_t words =
+        results_of(gemv, p, pim) + memory.row.count() * kBitsPerByte / pim.register_bits;
+    std::int64_t factors = 0;
+    for (std::int64_t from = 0; from < p.part_k; from += p.chunk) {
+        const ChunkCost cost = chunk_cost(gemv, p, from, pim);
+        words += cost.mac_words;
+        factors += cost.scale_factors;
+    }
+    return p.row_blocks * words +
+           ceil_div(p.row_blocks * factors * GemvProblem::kScaleBits, pim.register_bits);
 }
 
 void check_pages(const PimPlacement& p, const PimConfig& pim) {
@@ -290,13 +315,16 @@ PimPlacement shaped(const GemvProblem& gemv, const PimMapping& mapping, const Me
 PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping, const MemoryConfig& memory,
                    const PimConfig& pim, std::int64_t vectors) {
     PimPlacement p = shaped(gemv, mapping, memory, pim, vectors);
-    const arch::pim::PimProgram program = lower(gemv, p, memory, pim);
-    for (const arch::pim::PimCommand& command : program.commands) {
-        if (arch::pim::touches_array(command.op)) {
-            p.words = std::max(p.words, command.word + command.count);
+    const auto bytes = [&](std::int64_t words) { return words * pim.register_bits / kBitsPerByte; };
+    if (bytes(words_at_most(gemv, p, memory, pim)) > capacity_of(memory)) {
+        std::int64_t words = 0;
+        for (const arch::pim::PimCommand& command : lower(gemv, p, memory, pim).commands) {
+            if (arch::pim::touches_array(command.op)) {
+                words = std::max(words, command.word + command.count);
+            }
         }
+        check_capacity(bytes(words), memory);
     }
-    check_capacity(p.words * pim.register_bits / kBitsPerByte, memory);
     return p;
 }
 

@@ -59,7 +59,6 @@ struct PimPlacement {
     std::int64_t vectors = 1;            // that share a pass, an ALU each
     std::int64_t accumulator_sets = 1;   // a second one where scale factors apply
     std::int64_t outputs_at_a_time = 0;  // output registers in use together
-    std::int64_t words = 0;              // of a bank's share, results included
     std::int64_t page_needed = 0;        // bytes of contiguous memory for the interleave
     std::vector<std::string> notes;      // what a user must know: padding
 
@@ -73,7 +72,7 @@ std::int64_t elements_of_unit(const GemvProblem& gemv, const arch::pim::PimConfi
 PimPlacement place(const GemvProblem& gemv, const PimMapping& mapping,
                    const arch::memory::device::MemoryConfig& memory,
                    const arch::pim::PimConfig& pim, std::int64_t vectors = 1);
-// The same but for `words`, which takes the whole program.
+// The same, but for results that a bank may not hold beside the weights.
 PimPlacement shaped(const GemvProblem& gemv, const PimMapping& mapping,
                     const arch::memory::device::MemoryConfig& memory,
                     const arch::pim::PimConfig& pim, std::int64_t vectors = 1);

@@ -11,7 +11,6 @@
 #include "arch/memory/traffic/stream_driver.hpp"
 #include "arch/pim/pim_controller.hpp"
 #include "arch/pim/pim_use.hpp"
-#include "workloads/attribution.hpp"
 
 namespace tilesim::workloads::pim::gemv {
 
@@ -79,7 +78,7 @@ std::int64_t spent(const PimUnit& unit, PimState state) {
 }
 
 // The others wait for the unit that ends last. What it does before and after says nothing.
-void name_bottlenecks_of_last(const PimController& controller, RunResult& result) {
+std::vector<Cause> causes_of_last(const PimController& controller) {
     const auto& units = controller.units();
     const PimUnit& last =
         **std::max_element(units.begin(), units.end(),
@@ -92,7 +91,7 @@ void name_bottlenecks_of_last(const PimController& controller, RunResult& result
                                 fmt::format("PIM: {}", time.states()[state].name));
         }
     }
-    take_longest(result, std::move(causes));
+    return causes;
 }
 
 // Which refreshes a program meets that is shorter than their interval is a matter of when it
@@ -198,8 +197,18 @@ double host_ns(const arch::pim::SocConfig& soc, const arch::pim::PimConfig& pim,
                : ns;
 }
 
-void run_program(Runner& runner, const Case& a_case, const arch::pim::PimProgram& program,
-                 double macs, arch::pim::PimListener* listener, RunResult& result) {
+void add_rest_on_host(double ns, std::vector<Cause> causes,
+                      const arch::memory::device::MemoryConfig& dram, RunResult& result) {
+    result.time_ns += ns;
+    result.details["rest_on_host_ns"] = ns;
+    const double cycles_per_ns = static_cast<double>(dram.clock.count()) / kNanosecondsPerSecond;
+    causes.emplace_back(ns * cycles_per_ns, kSocBandwidth);
+    take_longest(result, std::move(causes));
+}
+
+std::vector<Cause> run_program(Runner& runner, const Case& a_case,
+                               const arch::pim::PimProgram& program, double macs,
+                               arch::pim::PimListener* listener, RunResult& result) {
     const auto& dram = a_case.device.memory;
     Plan plan{.memory = dram,
               .lookahead = arch::pim::PimController::memory_lookahead(dram),
@@ -208,6 +217,7 @@ void run_program(Runner& runner, const Case& a_case, const arch::pim::PimProgram
               .macs = macs,
               .in_banks = {"alu"}};
     const PimModel* model = nullptr;
+    std::vector<Cause> causes;
     plan.build = [&](Bench& bench) {
         auto built = std::make_unique<PimModel>(a_case, program, bench, listener);
         model = built.get();
@@ -215,18 +225,19 @@ void run_program(Runner& runner, const Case& a_case, const arch::pim::PimProgram
     };
     plan.collect = [&](RunEnd end) {
         if (end == RunEnd::Finished) {
-            name_bottlenecks_of_last(model->controller(), result);
+            causes = causes_of_last(model->controller());
+            take_longest(result, causes);
             note_refreshes(model->controller(), dram, result);
         }
     };
     runner.run(a_case, plan, result);
     result.memory.reset();  // the commands are the units'; `banks` counts them
-    if (result.status != Status::Ok) {
-        return;
+    if (result.status == Status::Ok) {
+        const arch::base::Clock clock{dram.clock};
+        result.time_ns = arch::base::ns_of(clock.time_of(arch::base::Cycles{result.cycles}));
+        set_rates(result, macs, dram.clock);
     }
-    const arch::base::Clock clock{dram.clock};
-    result.time_ns = arch::base::ns_of(clock.time_of(arch::base::Cycles{result.cycles}));
-    set_rates(result, macs, dram.clock);
+    return causes;
 }
 
 namespace {
@@ -255,8 +266,9 @@ void run_gemv(Runner& runner, const Case& a_case, const GemvProblem& gemv,
     const auto& pim = a_case.device.get<arch::pim::PimConfig>();
     arch::pim::PimProgram program = lower(gemv, placement, a_case.device.memory, pim);
     program.passes = passes_of(a_case, gemv, placement, times);
-    run_program(runner, a_case, program, gemv.macs() * static_cast<double>(program.passes),
-                functional, result);
+    const double passes = static_cast<double>(program.passes);
+    std::vector<Cause> causes =
+        run_program(runner, a_case, program, gemv.macs() * passes, functional, result);
     if (result.status != Status::Ok) {
         return;
     }
@@ -267,11 +279,14 @@ void run_gemv(Runner& runner, const Case& a_case, const GemvProblem& gemv,
                         program.passes, times));
     }
     const double all = static_cast<double>(times);
-    scale(result, all / static_cast<double>(program.passes));
+    scale(result, all / passes);
+    for (auto& [cycles, cause] : causes) {
+        cycles *= all / passes;
+    }
     const double on_host_ns = host_ns(a_case.device.get<arch::pim::SocConfig>(), pim, gemv,
                                       placement, result.time_ns / all);
-    result.time_ns += on_host_ns * all;
-    result.details["rest_on_host_ns"] = on_host_ns;
+    add_rest_on_host(on_host_ns * all, std::move(causes), a_case.device.memory, result);
+    result.details["rest_on_host_ns"] = on_host_ns;  // a product
     note_uncharged_sums(a_case, gemv, placement, result);
     set_rates(result, gemv.macs() * all, a_case.device.memory.clock);
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "workloads/attribution.hpp"
 #include "workloads/dataflow.hpp"
 #include "workloads/gemv.hpp"
 #include "workloads/pim/gemv/gemv_data.hpp"
@@ -28,10 +29,17 @@ void run_gemv(Runner& runner, const Case& a_case, const GemvProblem& gemv,
               RunResult& result);
 
 // A program on every channel, with the ordinary requests of the case beside it where it has any.
-// Cycles and time are the program's, bottlenecks those of the unit that ended last; `listener` may
-// be null.
-void run_program(Runner& runner, const Case& a_case, const arch::pim::PimProgram& program,
-                 double macs, arch::pim::PimListener* listener, RunResult& result);
+// Cycles and time are the program's, bottlenecks those of the unit that ended last, whose causes it
+// returns; `listener` may be null.
+std::vector<Cause> run_program(Runner& runner, const Case& a_case,
+                               const arch::pim::PimProgram& program, double macs,
+                               arch::pim::PimListener* listener, RunResult& result);
+
+// What a reader would change to have the system on chip read faster.
+inline constexpr const char* kSocBandwidth = "SoC: bandwidth";
+// What the system on chip still does behind a program of such causes takes its part of the time.
+void add_rest_on_host(double ns, std::vector<Cause> causes,
+                      const arch::memory::device::MemoryConfig& dram, RunResult& result);
 
 // Reading the matrix in order, as the system on chip would.
 struct PlainRead {

@@ -45,6 +45,10 @@ Case without_modes_of_layer(const Case& a_case) {
     return result;
 }
 
+nlohmann::ordered_json described(const gemv::PimPlacement& placement) {
+    return gemv::pimnast_dataflow().describe({gemv::pimnast_dataflow(), placement.mapping});
+}
+
 void add_states(RunResult& result, const RunResult& run, double times) {
     for (const auto& [component, states] : run.where) {
         auto& sums = value_of(result.where, component);
@@ -114,7 +118,10 @@ class ModelJob final : public Job {
                 step.ns = npu.ns;
                 spend(npu.cause, npu.ns * times);
             } else {
-                const auto in_step = in_banks(runner, op, workload_.batch, result);
+                const auto placement =
+                    gemv::placement_of(case_of(op), op.gemv, tokens_of_each(op, workload_.batch));
+                step.mapping = described(placement);
+                const auto in_step = in_banks(runner, op, placement, workload_.batch, result);
                 if (!in_step) {
                     return false;
                 }
@@ -131,12 +138,14 @@ class ModelJob final : public Job {
         return true;
     }
 
+    const Case& case_of(const Operator& op) const { return op.of_layer ? of_layer_ : case_; }
+
     // One step of all sequences: a GEMV for each, or for as many together as a unit has ALUs and
     // tokens choose the same matrix.
-    std::optional<InBanks> in_banks(Runner& runner, const Operator& op, std::int64_t tokens,
+    std::optional<InBanks> in_banks(Runner& runner, const Operator& op,
+                                    const gemv::PimPlacement& placement, std::int64_t tokens,
                                     RunResult& result) {
-        const Case& a_case = op.of_layer ? of_layer_ : case_;
-        const auto placement = gemv::placement_of(a_case, op.gemv, tokens_of_each(op, tokens));
+        const Case& a_case = case_of(op);
         const std::int64_t products = arch::base::ceil_div(tokens, placement.vectors);
         InBanks step;
         gemv::run_gemv(runner, a_case, op.gemv, placement, products, nullptr, step.run);
@@ -183,30 +192,36 @@ class ModelJob final : public Job {
     }
 
     // Scores are a GEMV of the keys, the outputs one of the values, for every head that has its own
-    // and every query that shares it.
+    // and every query that shares it. The cache stays where it is placed for the last token.
     bool attention_in_banks(Runner& runner, AttentionTimes& times, RunResult& result) {
         const TransformerModel& model = workload_.model;
-        const double first = static_cast<double>(std::max<std::int64_t>(workload_.prompt, 1));
-        const double last =
-            first + static_cast<double>(std::max<std::int64_t>(workload_.generate, 1));
+        const std::int64_t first = std::max<std::int64_t>(workload_.prompt, 1);
+        const std::int64_t last = first + std::max<std::int64_t>(workload_.generate, 1);
         const double queries = static_cast<double>(model.heads * workload_.batch);
+        const auto products = [&](std::int64_t tokens) {
+            const std::int64_t size = model.size_of_head();
+            return std::array{gemv_of(workload_, tokens, size), gemv_of(workload_, size, tokens)};
+        };
+        std::vector<gemv::PimPlacement> placements;
+        for (const GemvProblem& product : products(last)) {
+            placements.push_back(gemv::placement_of(of_layer_, product));
+        }
         std::array<std::vector<RunResult>, AttentionTimes::kContexts> runs;
-        const std::array<double, AttentionTimes::kContexts> contexts{first, (first + last) / 2,
-                                                                     last};
+        const std::array contexts{first, (first + last) / 2, last};
         for (std::size_t i = 0; i < runs.size(); ++i) {
-            const auto tokens = static_cast<std::int64_t>(contexts[i]);
             double ns = 0;
-            for (const auto& [m, k] : {std::pair{tokens, model.size_of_head()},
-                                       std::pair{model.size_of_head(), tokens}}) {
-                const Operator op{"attention", Place::Banks, 1, 1, gemv_of(workload_, m, k), true};
-                auto one = in_banks(runner, op, 1, result);
+            const auto of_context = products(contexts[i]);
+            for (std::size_t p = 0; p < of_context.size(); ++p) {
+                const Operator op{"attention", Place::Banks, 1, 1, of_context[p], true};
+                auto one = in_banks(runner, op, gemv::shortened(placements[p], op.gemv, of_layer_),
+                                    1, result);
                 if (!one) {
                     return false;
                 }
                 ns += one->run.time_ns;
                 runs[i].push_back(std::move(one->run));
             }
-            times.add_in_banks(contexts[i], ns * queries);
+            times.add_in_banks(static_cast<double>(contexts[i]), ns * queries);
         }
         const auto shares = times.shares(static_cast<double>(workload_.prompt), workload_.generate);
         for (std::size_t i = 0; i < runs.size(); ++i) {

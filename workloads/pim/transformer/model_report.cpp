@@ -101,6 +101,7 @@ class ModelReport {
                 matrices_.push_back({{"name", part.op.name},
                                      {"M", part.op.gemv.m},
                                      {"K", part.op.gemv.k},
+                                     {"mapping", part.mapping},
                                      {"time_ns", part.ns},
                                      {"soc_ns", part.soc_ns},
                                      {"speedup_over_soc", part.soc_ns / part.ns}});

@@ -2,6 +2,7 @@
 // nanoseconds.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,9 @@ namespace tilesim::workloads::pim::transformer {
 
 struct StepPart {
     Operator op;
-    double ns = 0;      // of one layer, or of the head
-    double soc_ns = 0;  // the same on the system on chip
+    double ns = 0;                        // of one layer, or of the head
+    double soc_ns = 0;                    // the same on the system on chip
+    nlohmann::ordered_json mapping = {};  // in the banks
 };
 
 struct PromptPart {

@@ -8,6 +8,7 @@
 
 #include "arch/pim/pim_config.hpp"
 #include "workloads/gemv.hpp"
+#include "workloads/pim/gemv/pim_run.hpp"
 #include "workloads/pim/transformer/model_workload.hpp"
 
 namespace tilesim::workloads::pim::transformer {
@@ -53,7 +54,7 @@ Work attention_of_generated(const ModelWorkload& workload);
 double soc_ns(const arch::pim::SocConfig& soc, const Work& work);
 // What a reader would change to have it do the work faster.
 inline constexpr const char* kSocCompute = "SoC: compute";
-inline constexpr const char* kSocBandwidth = "SoC: bandwidth";
+using gemv::kSocBandwidth;
 const char* soc_cause(const arch::pim::SocConfig& soc, const Work& work);
 
 }  // namespace tilesim::workloads::pim::transformer

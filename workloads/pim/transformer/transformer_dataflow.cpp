@@ -45,6 +45,10 @@ class ModelDataflow final : public Dataflow {
     std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const override {
         if (!a_case.mapping.empty()) {
             result.mapping = a_case.mapping.dataflow().describe(a_case.mapping);
+        } else {
+            result.notes.emplace_back(
+                "no mapping given: every matrix in the banks has the balanced placement whose "
+                "commands take least, see `layer_matrices` in the details");
         }
         return model_job(a_case);
     }
