@@ -132,5 +132,13 @@ TEST(Model, AttentionInTheBanksTakesLongerTheMoreTokensThereAre) {
     }
 }
 
+// Hours are more femtoseconds than 64 bits hold: they were -8646911284551 cycles.
+TEST(Model, HoursAreCountedToo) {
+    const workloads::RunResult hours = model("prompt: 1048576, generate: 0, batch: 4096");
+    EXPECT_GT(hours.time_ns, 1e13);
+    EXPECT_NEAR(static_cast<double>(hours.cycles) / (hours.time_ns * 0.9375), 1, 1e-9);
+    EXPECT_NEAR(hours.macs_per_cycle * 2 * 0.9375e-3 / hours.tops, 1, 1e-9);
+}
+
 }  // namespace
 }  // namespace tilesim::sim::session

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "arch/base/clock.hpp"
+#include "arch/base/config.hpp"
 
 namespace tilesim::workloads::pim::transformer {
 
@@ -134,12 +136,24 @@ class ModelReport {
         }
     }
 
+    // Second by second: hours do not fit into femtoseconds.
+    std::int64_t cycles_of(double ns) const {
+        const double seconds = std::floor(ns / kNanosecondsPerSecond);
+        const auto of_second = static_cast<double>(clock_.count());
+        if (seconds * of_second > static_cast<double>(INT64_MAX / 2)) {
+            throw arch::base::config::ConfigError(fmt::format(
+                "workload: the model takes {:.0f} s, more than can be counted", seconds));
+        }
+        const double rest_ns = ns - seconds * kNanosecondsPerSecond;
+        const arch::base::Femtoseconds rest{
+            static_cast<std::int64_t>(rest_ns * kFemtosecondsPerNanosecond)};
+        return static_cast<std::int64_t>(seconds) * clock_.count() +
+               arch::base::Clock{clock_}.cycle_at(rest).count();
+    }
+
     void add_totals(double prompt, double decode, double soc_alone) {
         result_.time_ns = prompt + decode;
-        result_.cycles = arch::base::Clock{clock_}
-                             .cycle_at(arch::base::Femtoseconds{static_cast<std::int64_t>(
-                                 result_.time_ns * kFemtosecondsPerNanosecond)})
-                             .count();
+        result_.cycles = cycles_of(result_.time_ns);
         double macs =
             generated_ * batch_ * macs_ + layers() * attention_of_generated(workload_).macs;
         for (const PromptPart& part : times_.prompt) {
