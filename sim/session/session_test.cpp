@@ -101,6 +101,18 @@ TEST(Session, ALoweredProgramRunsOnTheDeviceThatTheScenarioNames) {
                 testing::StartsWith("device: " + device + "\nprogram: p\n"));
 }
 
+// Compilers' scripts name them insts.bin, x.insts, sequence.txn or insts.
+TEST(Session, ABinaryIsADesignWhateverItsName) {
+    const arch::base::TemporaryFolder folder;
+    const std::string programs = std::string{TILESIM_SOURCE_DIR} + "/configs/programs/";
+    const auto time = [](const std::string& file) {
+        return session::run(load_scenario(file, {})).time_ns;
+    };
+    const std::string file = folder.path() / "copy.insts";
+    std::filesystem::copy_file(programs + "copy_insts.bin", file);
+    EXPECT_EQ(time(file), time(programs + "copy_insts.bin"));
+}
+
 TEST(Session, AFileThatIsNotThereIsSaidWhereItsKeyStands) {
     const std::string design = "device: xdna\ndesign: {file: ";
     const std::string copy = std::string{TILESIM_SOURCE_DIR} + "/configs/programs/copy_insts.bin";

@@ -223,6 +223,9 @@ TEST(Configuration, WhatItsFormAllowsAndIsNotReadIsRefusedByName) {
     EXPECT_THAT(error({0x30122, 1, 2, 0x21F000}), HasSubstr("scatter write of two values"));
     EXPECT_THAT(error({0x4010D, 0, 0x21F000, 4, 1}), HasSubstr("keyhole write (0x10d)"));
     EXPECT_THAT(error({0x4010C, 0, 0x21F000, 0xFFFFFFFF, 1}), HasSubstr("block of 4294967295"));
+    // Vendors' overlays have a form of their own: an operation, how many, then addresses and
+    // values.
+    EXPECT_THAT(error({3, 1, 0x21F000, 1}), HasSubstr("command 0x3 is not known"));
     // Of another unit's it is one of the writes that are counted.
     EXPECT_EQ(read_configuration(bytes_of(configuration({0x4010D, 1, 0xF1200000, 4, 1})), "x.bin")
                   .elsewhere,
@@ -232,6 +235,59 @@ TEST(Configuration, WhatItsFormAllowsAndIsNotReadIsRefusedByName) {
     old[4] = ~(old[0] + old[1] + old[2] + old[3]);
     EXPECT_THAT(error_of([&] { read_configuration(bytes_of(old), "x.bin"); }),
                 HasSubstr("version 1.20 keeps its commands in sections"));
+}
+
+// An xclbin as XRT lays it out: its platform's boot image, then a partition of two images.
+std::string xclbin(const std::vector<std::vector<std::uint32_t>>& images) {
+    constexpr std::uint32_t kBoot = 18;
+    constexpr std::uint32_t kPartition = 32;
+    const std::string boot = bytes_of(configuration({0x30108, 0, 0x21F000, 1}));
+    std::vector<std::uint32_t> partition(46 + 24 * images.size());
+    partition[30] = static_cast<std::uint32_t>(images.size());
+    partition[31] = 46 * 4;
+    std::string data;
+    for (std::size_t i = 0; i < images.size(); ++i) {
+        const std::string image = bytes_of(images[i]);
+        partition[46 + 24 * i + 4] = static_cast<std::uint32_t>(image.size());
+        partition[46 + 24 * i + 5] = static_cast<std::uint32_t>(partition.size() * 4 + data.size());
+        data += image;
+    }
+    data.insert(0, bytes_of(partition));
+    std::vector<std::uint32_t> head(114 + 2 * 10);
+    head[0] = 0x626C6378;  // "xclb"
+    head[1] = 0x00326E69;  // "in2"
+    head[112] = 2;
+    head[114] = kBoot;
+    head[114 + 6] = static_cast<std::uint32_t>(head.size() * 4);
+    head[114 + 8] = static_cast<std::uint32_t>(boot.size());
+    head[124] = kPartition;
+    head[124 + 6] = static_cast<std::uint32_t>(head.size() * 4 + boot.size());
+    head[124 + 8] = static_cast<std::uint32_t>(data.size());
+    return bytes_of(head) + boot + data;
+}
+
+TEST(Configuration, OfAnXclbinOneOfItsPartitionsImagesIsLoaded) {
+    const std::vector<std::uint32_t> first = configuration({0x30108, 0, 0x21F010, 2});
+    const std::vector<std::uint32_t> second = configuration({0x30108, 0, 0x21F020, 3});
+    const auto address = [](const Configuration& read) {
+        EXPECT_EQ(read.writes.size(), 1U);
+        return std::get<Write>(read.writes[0]).address;
+    };
+    const Configuration only = read_configuration(xclbin({first}), "x.xclbin");
+    EXPECT_EQ(address(only), 0x21F010U);
+    EXPECT_EQ(only.others, "");
+    const std::string both = xclbin({first, second});
+    EXPECT_EQ(address(read_configuration(both, "x.xclbin")), 0x21F010U);
+    EXPECT_THAT(read_configuration(both, "x.xclbin").others, HasSubstr("2 configurations"));
+    EXPECT_THAT(decompiled({}, {"x.xclbin", both}), HasSubstr("tilesim.note \"the xclbin holds 2"));
+    EXPECT_EQ(address(read_configuration(both, "x.xclbin", 2)), 0x21F020U);
+    EXPECT_EQ(read_configuration(both, "x.xclbin", 2).others, "");
+    EXPECT_THAT(error_of([&] { read_configuration(both, "x.xclbin", 3); }),
+                HasSubstr("x.xclbin: holds 2 configurations, there is no part 3"));
+    EXPECT_THAT(error_of([&] { read_configuration(bytes_of(first), "x.cdo", 2); }),
+                HasSubstr("x.cdo: holds 1 configuration, there is no part 2"));
+    EXPECT_THAT(error_of([&] { read_configuration(both.substr(0, both.size() - 1), "x.xclbin"); }),
+                HasSubstr("x.xclbin: 448 bytes are stated at byte 572, it has 1019"));
 }
 
 TEST(Configuration, ADeviceImageAsTextIsTheSameBytes) {

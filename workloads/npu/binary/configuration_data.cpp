@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "arch/base/config.hpp"
+#include "workloads/npu/binary/xclbin.hpp"
 
 namespace tilesim::workloads::npu::binary {
 
@@ -186,15 +187,15 @@ class Reader {
         return true;
     }
 
-    // Other modules' commands (power, clocks) are not the array's.
+    // Other modules' commands (power, clocks) are not the array's. No module has the number 0.
     void pass_over(std::size_t begin, std::uint32_t opcode) const {
-        if (opcode >> kModuleShift != kGeneralModule) {
+        if (opcode >> kModuleShift > kGeneralModule) {
             return;
         }
         if (const std::string_view name = refused(opcode); !name.empty()) {
             words_.fail(begin, fmt::format("a {} (command {:#x}) is not modelled", name, opcode));
         }
-        if (opcode > kLastKnown) {
+        if (opcode > kLastKnown || opcode < kEnd) {
             words_.fail(begin, fmt::format("command {:#x} is not known", opcode));
         }
     }
@@ -204,14 +205,33 @@ class Reader {
     std::size_t at_ = 0;
 };
 
+std::string note_of_others(std::size_t images) {
+    return images < 2 ? ""
+                      : fmt::format(
+                            "the xclbin holds {} configurations: the first is loaded; "
+                            "design.part chooses, from 1",
+                            images);
+}
+
 }  // namespace
 
 bool holds_configuration(const std::string& bytes) {
     return header_in(as_bytes(bytes), 0) != bytes.npos;
 }
 
-Configuration read_configuration(const std::string& given, const std::string& file) {
-    const std::string bytes = as_bytes(given);
+Configuration read_configuration(const std::string& given, const std::string& file,
+                                 std::int64_t part) {
+    std::vector<std::string_view> images = partition_images(given, file);
+    if (images.empty()) {
+        images.push_back(given);
+    }
+    if (part > static_cast<std::int64_t>(images.size())) {
+        throw arch::base::config::ConfigError(
+            fmt::format("{}: holds {} configuration{}, there is no part {}", file, images.size(),
+                        images.size() == 1 ? "" : "s", part));
+    }
+    const std::size_t chosen = part == 0 ? 0 : static_cast<std::size_t>(part) - 1;
+    const std::string bytes = as_bytes(std::string(images[chosen]));
     std::vector<Instruction> writes;
     std::size_t at = header_in(bytes, 0);
     while (at != bytes.npos) {
@@ -237,7 +257,7 @@ Configuration read_configuration(const std::string& given, const std::string& fi
     }
     const auto elsewhere =
         std::erase_if(writes, [](const Instruction& each) { return !in_array(each); });
-    return {std::move(writes), elsewhere};
+    return {std::move(writes), elsewhere, part == 0 ? note_of_others(images.size()) : ""};
 }
 
 }  // namespace tilesim::workloads::npu::binary

@@ -97,9 +97,9 @@ bool matters(const Instruction& instruction) {
 
 class Decompiler {
   public:
-    Decompiler(const NamedBytes& sequence, const NamedBytes& configuration) {
+    Decompiler(const NamedBytes& sequence, const NamedBytes& configuration, std::int64_t part) {
         if (!configuration.bytes.empty()) {
-            configuration_ = read_configuration(configuration.bytes, configuration.file);
+            configuration_ = read_configuration(configuration.bytes, configuration.file, part);
         }
         if (!sequence.bytes.empty()) {
             transaction_ = read_transaction(words_of(sequence.bytes, sequence.file));
@@ -121,7 +121,7 @@ class Decompiler {
             text +=
                 fmt::format("%{0} = aie.tile({1}, {2})\n", name_of(tile), tile.first, tile.second);
         }
-        text += array + note_of_other_units() + "tilesim.configuration {\n";
+        text += array + notes() + "tilesim.configuration {\n";
         for (const Instruction& instruction : configuration_.writes) {
             text += matters(instruction) ? text_of(instruction) : "";
         }
@@ -205,17 +205,23 @@ class Decompiler {
             instruction);
     }
 
-    std::string note_of_other_units() const {
-        if (configuration_.elsewhere == 0) {
-            return "";
+    std::string notes() const {
+        std::string text;
+        if (!configuration_.others.empty()) {
+            text = fmt::format("tilesim.note \"{}\"\n", configuration_.others);
         }
-        return fmt::format(
-            "tilesim.note \"{}{} writes of the configuration set up other units of the device (its "
-            "processors, memory, clocks): left out\"\n",
-            configuration_.writes.empty()
-                ? "nothing in the configuration writes an AI Engine array's registers: "
-                : "",
-            configuration_.elsewhere);
+        if (configuration_.elsewhere == 0) {
+            return text;
+        }
+        return text +
+               fmt::format(
+                   "tilesim.note \"{}{} writes of the configuration set up other units of the "
+                   "device (its "
+                   "processors, memory, clocks): left out\"\n",
+                   configuration_.writes.empty()
+                       ? "nothing in the configuration writes an AI Engine array's registers: "
+                       : "",
+                   configuration_.elsewhere);
     }
 
     static std::string name_of(const Tile& tile) {
@@ -258,8 +264,9 @@ bool is_sequence(const std::string& bytes) {
     return !holds_configuration(bytes) && is_transaction(words_of(bytes, ""));
 }
 
-std::string decompiled(const NamedBytes& sequence, const NamedBytes& configuration) {
-    return Decompiler(sequence, configuration).run();
+std::string decompiled(const NamedBytes& sequence, const NamedBytes& configuration,
+                       std::int64_t part) {
+    return Decompiler(sequence, configuration, part).run();
 }
 
 }  // namespace tilesim::workloads::npu::binary

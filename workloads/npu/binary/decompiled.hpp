@@ -4,6 +4,7 @@
 // Ignores: the cores' programs; what cores do is stated as kernel costs.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace tilesim::workloads::npu::binary {
@@ -12,11 +13,13 @@ namespace tilesim::workloads::npu::binary {
 bool is_binary_design(const std::string& bytes);
 // Of those, a run-time sequence rather than a configuration.
 bool is_sequence(const std::string& bytes);
-// `sequence` or `configuration` may be empty. Throws ConfigError, naming the files.
+// `sequence` or `configuration` may be empty; `part` of the latter as in read_configuration. Throws
+// ConfigError, naming the files.
 struct NamedBytes {
     std::string file;
     std::string bytes;
 };
-std::string decompiled(const NamedBytes& sequence, const NamedBytes& configuration);
+std::string decompiled(const NamedBytes& sequence, const NamedBytes& configuration,
+                       std::int64_t part = 0);
 
 }  // namespace tilesim::workloads::npu::binary

@@ -253,11 +253,11 @@ std::vector<HostStep> read_host(Node& node) {
 // The design's text from its binaries. `all`: what has been read, for the provenance.
 // Nothing, and an error, where the configuration cannot be read.
 std::optional<std::string> from_binaries(Node& node, const binary::NamedBytes& file,
-                                         const std::string& configuration,
+                                         const std::string& configuration, std::int64_t part,
                                          const std::string& scenario, std::string& all) {
     const bool is_sequence = binary::is_sequence(file.bytes);
     if (configuration.empty()) {
-        return is_sequence ? binary::decompiled(file, {}) : binary::decompiled({}, file);
+        return is_sequence ? binary::decompiled(file, {}) : binary::decompiled({}, file, part);
     }
     if (!is_sequence) {
         throw ConfigError(
@@ -272,7 +272,7 @@ std::optional<std::string> from_binaries(Node& node, const binary::NamedBytes& f
     }
     const binary::NamedBytes other{std::filesystem::proximate(path).string(), *bytes};
     all += other.bytes;
-    return binary::decompiled(file, other);
+    return binary::decompiled(file, other, part);
 }
 
 // A file whose cores are in ELF files has a sibling with their bodies.
@@ -297,9 +297,10 @@ bool is_design_file(const std::string& file) {
         extension == ".xclbin" || extension == ".cdo") {
         return true;
     }
-    // Sequences are also written as text of hexadecimal words.
+    // Binaries go by many names, and sequences are also written as text of hexadecimal words.
     std::error_code error;
-    if (extension != ".txt" || !std::filesystem::is_regular_file(file, error)) {
+    if (extension == ".yaml" || extension == ".yml" ||
+        !std::filesystem::is_regular_file(file, error)) {
         return false;
     }
     const std::string text = read_file(file);
@@ -323,8 +324,10 @@ DesignFile read_design_file(Node node, const std::string& scenario) {
     node.optional("configuration", configuration,
                   "what a run-time sequence (insts.bin) goes with: CDO, PDI or xclbin");
     std::int64_t part = 0;
-    node.optional("part", part, {0, 1'000'000},
-                  "of a file that lines \"// -----\" cut, from 1; left out: all of it");
+    node.optional(
+        "part", part, {0, 1'000'000},
+        "of a file that lines \"// -----\" cut, from 1; left out: all of it; of an xclbin's "
+        "configurations; left out: the first");
     node.optional("symbol", design.options.device,
                   "the aie.device to run, where the file holds several");
     node.optional("sequence", design.options.sequence,
@@ -363,11 +366,12 @@ DesignFile read_design_file(Node node, const std::string& scenario) {
         std::string shown = std::filesystem::proximate(path).string();
         if (binary::is_binary_design(text)) {
             const auto decompiled =
-                from_binaries(node, {shown, text}, configuration, scenario, design.text);
+                from_binaries(node, {shown, text}, configuration, part, scenario, design.text);
             if (!decompiled) {
                 return design;
             }
             text = *decompiled;
+            part = 0;
             shown += " (decompiled)";
         } else if (text.find('\0') != text.npos || binary::is_hex_text(text)) {
             throw ConfigError(
