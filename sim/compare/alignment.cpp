@@ -71,19 +71,29 @@ double misfit_of(const Lanes& lanes, std::int64_t start) {
 }
 
 // The begins of the simulated events, but not where a lane would have nothing left to pair: a
-// recording that begins late may also end later than the simulation, by few events.
+// recording that begins late may also end later than the simulation, by few events. A pulse is one
+// in both; a level may be several in a recording, so that it does not tell how many were missed.
 std::set<std::int64_t> candidates(const Lanes& lanes) {
     constexpr std::size_t kMostMissed = 2;
     std::set<std::int64_t> starts;
+    std::optional<std::int64_t> latest;
     for (const auto& [event, lane] : lanes) {
         const std::size_t mine = lane.measured->size();
         const std::size_t theirs = lane.simulated->size();
         const std::size_t more = theirs > mine ? theirs - mine : 0;
         const std::size_t spare =
             theirs > kGapsToFit + kMostMissed ? std::max(more, kMostMissed) : more;
-        for (std::size_t i = 0; i <= std::min(spare, theirs - 1); ++i) {
+        const std::size_t last = std::min(spare, theirs - 1);
+        for (std::size_t i = 0; i <= last; ++i) {
             starts.insert((*lane.simulated)[i].begin);
         }
+        const std::int64_t last_begin = (*lane.simulated)[last].begin;
+        if (!lasts(event) && last_begin < latest.value_or(last_begin + 1)) {
+            latest = last_begin;
+        }
+    }
+    if (latest) {
+        starts.erase(starts.upper_bound(*latest), starts.end());
     }
     while (starts.size() > kMostStarts) {
         starts.erase(std::prev(starts.end()));

@@ -66,6 +66,25 @@ TEST(Alignment, ASimulationsWindowBeginsWhereItSays) {
     EXPECT_EQ(first().occurrence, 0);
 }
 
+// A level's lane fits best from its fourth event on; by then four of eight calls would be over,
+// which both sides have.
+TEST(Alignment, ALaneOfLevelsMissesNoMoreThanPulsesAllow) {
+    TraceFile measured;
+    TraceFile simulated;
+    for (std::int64_t i = 0; i < 8; ++i) {
+        measured.lanes[{kUnit, "INSTR_EVENT_0"}].push_back({100 * i + 5, 100 * i + 6});
+        simulated.lanes[{kUnit, "INSTR_EVENT_0"}].push_back({50 * i, 50 * i + 1});
+    }
+    for (const std::int64_t begin : {5, 105, 205, 305}) {
+        measured.lanes[{kUnit, "PORT_RUNNING_0"}].push_back({begin, begin + 2});
+    }
+    for (const std::int64_t begin : {0, 60, 180, 200, 300, 400, 500}) {
+        simulated.lanes[{kUnit, "PORT_RUNNING_0"}].push_back({begin, begin + 2});
+    }
+    const PairedUnit unit = paired(measured, simulated).at(kUnit);
+    EXPECT_GE(unit.lanes.at("INSTR_EVENT_0").pairs.size(), 6U);  // not 4
+}
+
 TEST(Alignment, TheSameTraceIsPairedFromItsBeginning) {
     const TraceFile file = core_from(3);
     const PairedUnit unit = paired(file, file).at(kUnit);

@@ -22,6 +22,7 @@ constexpr std::uint32_t kUntouched = 0xa5a5a5a5;  // memory the trace has not re
 constexpr std::uint32_t kFillers = 0xfefefefe;
 constexpr std::size_t kPacketWords = 8;
 constexpr std::size_t kPartingZeros = 8;
+constexpr std::size_t kSampledWords = 512;  // of a file that may be a trace
 constexpr std::size_t kSlots = 8;
 constexpr std::int64_t kMostIntervals = 50'000'000;
 
@@ -237,19 +238,26 @@ std::string slot_name(const Unit& unit, std::size_t slot, std::span<const TraceS
 }  // namespace
 
 bool is_raw_trace(const std::string& bytes) {
-    const std::vector<std::uint32_t> words =
-        words_of(bytes.substr(0, std::min<std::size_t>(bytes.size(), 4096)));
+    const std::vector<std::uint32_t> words = words_of(bytes);
+    // A trace may lie anywhere in the buffer that the host saves.
+    const auto begin = std::find_if(words.begin(), words.end(), [](std::uint32_t word) {
+        return word != 0 && word != kUntouched;
+    });
+    const std::span<const std::uint32_t> sample =
+        std::span(begin, words.end())
+            .first(std::min<std::size_t>(kSampledWords,
+                                         static_cast<std::size_t>(words.end() - begin)));
     std::size_t known = 0;
     std::size_t packets = 0;
-    for (const std::uint32_t word : words) {
+    for (const std::uint32_t word : sample) {
         known += word == kUntouched || word == 0 ? 1 : 0;
     }
-    for (std::size_t i = 0; i < words.size(); i += kPacketWords) {
-        packets += words[i] != 0 && unit_of(words[i]) ? 1 : 0;
+    for (std::size_t i = 0; i < sample.size(); i += kPacketWords) {
+        packets += sample[i] != 0 && unit_of(sample[i]) ? 1 : 0;
     }
     const bool shaped = is_hex_text(bytes) ? bytes.find('\n') != bytes.npos : bytes.size() % 4 == 0;
-    return shaped && words.size() >= kPacketWords && packets > 0 &&
-           packets * kPacketWords + known >= words.size() / 2;
+    return shaped && sample.size() >= kPacketWords && packets > 0 &&
+           packets * kPacketWords + known >= sample.size() / 2;
 }
 
 TraceFile parse_raw_trace(const std::string& bytes, const std::string& file,

@@ -104,7 +104,16 @@ TEST(RawTrace, AFileThatEndsInsideAPacketIsCutOff) {
 }
 
 TEST(RawTrace, IsToldFromOtherFiles) {
-    EXPECT_TRUE(is_raw_trace(packet(header(1, 2, 0), commands({0x73}))));
+    const std::string good = packet(header(1, 2, 0), commands({0x73}));
+    EXPECT_TRUE(is_raw_trace(good));
+    // The end of a larger buffer: nothing of it was written before.
+    std::string behind;
+    for (int i = 0; i < 2000; ++i) {
+        behind += "00000000\n";
+    }
+    EXPECT_FALSE(is_raw_trace(behind));
+    EXPECT_TRUE(is_raw_trace(behind + good));
+    EXPECT_EQ(lane(parse_raw_trace(behind + good, "t.txt", slots()), "LOCK_STALL").size(), 1U);
     for (const char* other : {"[]", "run,ns\n1,2\n", "", "nonsense"}) {
         EXPECT_FALSE(is_raw_trace(other)) << other;
     }
