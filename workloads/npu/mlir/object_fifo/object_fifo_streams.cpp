@@ -119,10 +119,15 @@ class FifoStreams {
         return lowering_.config.kind_of(end.tile) == program::TileKind::Shim;
     }
 
-    // Calls `action(tile, direction)` for each end at a shim.
+    // Calls `action(tile, direction)` for each end that needs a channel of a shim. Of an end alone
+    // and of a core's there is no other side.
     template <class Action>
     void for_shim_ends(const ObjectFifo& fifo, const Action& action) const {
-        if (at_shim(fifo.producer)) {
+        if (!fifo.dma) {
+            return;
+        }
+        const bool produced = !fifo.one_end || fifo.consumers.empty();
+        if (produced && at_shim(fifo.producer)) {
             action(fifo.producer.tile, program::Direction::MM2S);
         }
         for (const FifoEnd& end : fifo.consumers) {

@@ -203,6 +203,21 @@ TEST(ObjectFifo, PoolsEndpointsAndFlowsAreWhatTheySay) {
     EXPECT_EQ(p.routes[1].source.index, 3);
 }
 
+// Ends of cores, and ends whose flow stands beside them, were taken to need a shim's channel each:
+// the FIFOs were left out, and their cores with them.
+TEST(ObjectFifo, EndpointsOfCoresNeedNoChannelOfAShim) {
+    const program::Program p = read_npu(
+        std::string{kFifoTiles} + kPools +
+        "aie.objectfifo.pool @other(%b) {depth = 1 : i32} : memref<32xi32>\n"
+        "aie.objectfifo.dma_endpoint @fill_other(%b) fills @other {channelIndex = 0 : i32}\n"
+        "aie.flow(%m, DMA : 5, %b, DMA : 0)\n"
+        "aie.objectfifo.core_endpoint @take_other(%b) drains @other\n"
+        "aie.runtime_sequence(%x: memref<48xi32>) {\n"
+        "aiex.npu.dma_memcpy_nd(%x[0, 0, 0, 0][1, 1, 1, 48][0, 0, 0, 1]) {id = 0 : i64, metadata = "
+        "@in} : memref<48xi32>\n}\n");
+    EXPECT_EQ(std::get<program::AcquireOp>(p.cores.at(0).script.at(0).op).action.value, -2);
+}
+
 TEST(ObjectFifo, AnEndpointWithAChannelMayHaveItsFlowBesideIt) {
     const std::string pool = "aie.objectfifo.pool @q(%a) {depth = 1 : i32} : memref<32xi32>\n";
     const program::Program p =
