@@ -113,6 +113,21 @@ TEST(Session, ABinaryIsADesignWhateverItsName) {
     EXPECT_EQ(time(file), time(programs + "copy_insts.bin"));
 }
 
+// The second configuration's memory tile sends what it never received.
+TEST(Session, TransfersThatTheLastConfigurationLeavesAreNamed) {
+    const std::string shipped =
+        std::string{TILESIM_SOURCE_DIR} + "/configs/programs/two_configurations.mlir";
+    std::string design = arch::base::config::read_file(shipped);
+    const std::string receive = "aie.dma_start(S2MM, 0, ^receive";
+    design.replace(design.rfind(receive), receive.size(), "aie.dma_start(MM2S, 0, ^receive");
+    const arch::base::TemporaryFolder folder;
+    const std::string file = folder.path() / "left.mlir";
+    std::ofstream(file) << design;
+    const auto left = Contains(HasSubstr("had not finished when the sequence ended"));
+    EXPECT_THAT(session::run(load_scenario(file, {})).notes, left);
+    EXPECT_THAT(session::run(load_scenario(shipped, {})).notes, Not(left));
+}
+
 TEST(Session, AFileThatIsNotThereIsSaidWhereItsKeyStands) {
     const std::string design = "device: xdna\ndesign: {file: ";
     const std::string copy = std::string{TILESIM_SOURCE_DIR} + "/configs/programs/copy_insts.bin";

@@ -268,7 +268,7 @@ ShimPace run_array(Runner& runner, const Case& a_case, const ReadyProgram& ready
         if (ready.analysis().period && array.finished()) {
             result.steady_state = compare(*ready.analysis().period, array);
         }
-        note_leftovers(end, ready.program(), array, result);
+        note_leftovers(end, ready.program(), model->present(), result);
         pace = shim_pace(*root);
         const bool well =
             end == RunEnd::Finished || end == RunEnd::Rested || end == RunEnd::Stopped;

@@ -27,6 +27,8 @@ class ArrayModel final : public Model {
 
     // Of the first configuration.
     arch::npu::array::Array& array() { return *arrays_.front(); }
+    // Of the one that is loaded: at the end of a run the last that was reached.
+    arch::npu::array::Array& present() const { return *arrays_[present_]; }
 
     void connect(arch::base::ProbeListener* listener) override;
     void start() override { present().start(config_.command_processor.dispatch); }
@@ -47,7 +49,6 @@ class ArrayModel final : public Model {
   private:
     void add(const Case& a_case, const arch::npu::program::Program& program, Bench& bench,
              arch::memory::port::BackingStore* bytes);
-    arch::npu::array::Array& present() const { return *arrays_[present_]; }
     bool last() const { return present_ + 1 == arrays_.size(); }
     std::vector<std::string> unfelt(const arch::npu::array::Array& array,
                                     const arch::npu::program::Program& program) const;

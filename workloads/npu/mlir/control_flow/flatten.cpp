@@ -47,15 +47,16 @@ class Flattener : private FlatBuilder {
         const auto outside = std::exchange(labels_, std::move(labels));
         for (std::size_t i = 0; i < region.blocks.size(); ++i) {
             at_ = numbers[i];
-            fill(region.blocks[i], on_end);
+            fill(region.blocks[i], region.blocks.size() == 1, on_end);
         }
         labels_ = outside;
         --depth_;
         return numbers.front();
     }
 
+    // `alone`: in its region, whose end need not be written then.
     template <class OnEnd>
-    void fill(const Block& block, const OnEnd& on_end) {
+    void fill(const Block& block, bool alone, const OnEnd& on_end) {
         static constexpr std::array<std::string_view, 7> kEnds{
             "aie.end",      "return",        "func.return",     "scf.yield",
             "affine.yield", "scf.condition", "llvm.unreachable"};
@@ -69,6 +70,10 @@ class Flattener : private FlatBuilder {
         }
         const bool branches = !current().jumps.empty();
         if (!branches && (block.operations.empty() || !is_branch(block.operations.back()))) {
+            if (!alone && !block.operations.empty()) {
+                throw ReadError(current().where,
+                                "this block ends without a branch, and others follow it");
+            }
             on_end({{}, "scf.yield", current().where, {}});  // an end that is not written
         }
     }

@@ -8,6 +8,7 @@
 
 #include "arch/npu/program/descriptor_chain.hpp"
 #include "workloads/npu/mlir/chosen_sequence.hpp"
+#include "workloads/npu/mlir/core/core_body.hpp"
 #include "workloads/npu/mlir/core/kernel_costs.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
@@ -192,21 +193,18 @@ program::CoreProgram script_of(program::TileCoordinate tile, const std::vector<C
     return program;
 }
 
-// Without a sequence and without a core on the tile, its locks are the host's.
-bool host_serves(Lowering& lowering, program::TileCoordinate tile) {
-    if (sequence_of(lowering) != nullptr || is_configuration(lowering)) {
-        return false;
-    }
+const Operation* core_at(const Lowering& lowering, program::TileCoordinate tile) {
     for (const Operation& operation : lowering.body()) {
-        if (operation.name == "aie.core") {
-            Cursor cursor(operation);
-            Cursor inside(cursor.group("("));
-            if (lowering.tile(inside) == tile) {
-                return false;
-            }
+        if (operation.name == "aie.core" && tile_of(lowering, operation) == tile) {
+            return &operation;
         }
     }
-    return true;
+    return nullptr;
+}
+
+// Without a sequence and without a core on the tile, its locks are the host's.
+bool host_serves(Lowering& lowering, const Operation* core) {
+    return sequence_of(lowering) == nullptr && !is_configuration(lowering) && core == nullptr;
 }
 
 // One kernel for all cores that work as long.
@@ -236,13 +234,16 @@ void add_bodyless_cores(Lowering& lowering) {
     }
     const bool stated = lowering.options.costs.default_core.has_value();
     for (const program::TileDma& dma : started_dmas(lowering.program)) {
-        const bool core = lowering.config.kind_of(dma.tile) == program::TileKind::Core;
+        const bool at_core = lowering.config.kind_of(dma.tile) == program::TileKind::Core;
         const bool waits =
             std::any_of(dma.descriptors.begin(), dma.descriptors.end(), [&](const auto& each) {
                 return each.acquire && !released.contains(each.acquire->lock);
             });
-        if (!core || !waits || with_script.contains(dma.tile) ||
-            (!stated && host_serves(lowering, dma.tile))) {
+        if (!at_core || !waits || with_script.contains(dma.tile)) {
+            continue;
+        }
+        const Operation* const core = core_at(lowering, dma.tile);
+        if ((core != nullptr && has_body(*core)) || (!stated && host_serves(lowering, core))) {
             continue;
         }
         const std::vector<CorePort> ports = ports_of(dma);

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 
+#include "arch/npu/check/tile_reach.hpp"
 #include "workloads/npu/mlir/control_flow/control_flow.hpp"
 #include "workloads/npu/mlir/core/core_body.hpp"
 #include "workloads/npu/mlir/core/core_elements.hpp"
@@ -29,11 +31,6 @@ namespace {
 constexpr int kMostFailedCores = 4;  // the others would say the same, after as long a walk
 constexpr std::size_t kMostSteps = 2'000'000;  // operations followed, unrolled runs included
 constexpr int kMostInlining = 32;              // functions in functions
-program::TileCoordinate tile_of(const Lowering& lowering, const Operation& core) {
-    Cursor cursor(core);
-    Cursor inside(cursor.group("("));
-    return lowering.tile(inside);
-}
 
 class CoreReader {
   public:
@@ -70,6 +67,7 @@ class CoreReader {
                 fmt::format("following this core takes more than {} operations", kMostSteps));
         }
         const std::string& name = operation.name;
+        check_reach(operation.items, scope, operation.where);
         words_.pass(operation, scope, ops);
         if (name == "aie.use_lock") {
             use_lock(operation, scope, ops);
@@ -105,11 +103,31 @@ class CoreReader {
             words_.event();
             elements_.release(operation, ops);
         } else if (name == "aie.objectfifo.subview.access") {
+            elements_.access(operation);
             name_results(operation, scope);  // which buffer: known as the core runs
         } else if (!define_constant(operation, scope)) {
             work(operation, scope);
         } else if (is_computed(operation, scope) && !name.starts_with("arith.index_cast")) {
             writer_.clock().issue(operation);
+        }
+    }
+
+    // A core loads, stores and hands to its functions what it can address.
+    void check_reach(const std::vector<Item>& items, const Scope& scope, Location where) const {
+        for (const Item& item : items) {
+            const Value* value = item.is(TokenKind::Value) ? scope.find(item.token.text) : nullptr;
+            if (value != nullptr && value->kind == Value::Kind::Buffer) {
+                const program::Buffer& buffer =
+                    lowering_.program.buffers[static_cast<std::size_t>(value->index)];
+                if (!arch::npu::check::core_reaches(lowering_.config, core_.tile, buffer.tile)) {
+                    throw ReadError(where,
+                                    fmt::format("the core of tile {},{} does not reach "
+                                                "buffer {} of tile {},{}",
+                                                core_.tile.column, core_.tile.row, buffer.name,
+                                                buffer.tile.column, buffer.tile.row));
+                }
+            }
+            check_reach(item.items, scope, where);
         }
     }
 
@@ -364,11 +382,17 @@ bool waits_for_left_out(const Lowering& lowering, const Operation& core) {
 
 void lower_cores(Lowering& lowering) {
     int failed = 0;
+    std::set<program::TileCoordinate> tiles;
     for (const Operation& operation : lowering.body()) {
         if (operation.name != "aie.core" || failed == kMostFailedCores) {
             continue;
         }
         const bool read = lowering.attempt([&] {
+            const program::TileCoordinate tile = tile_of(lowering, operation);
+            if (!tiles.insert(tile).second) {
+                throw ReadError(operation.where, fmt::format("tile {},{} has a core already",
+                                                             tile.column, tile.row));
+            }
             const Operation* elsewhere = body_elsewhere(lowering, operation);
             if (elsewhere != nullptr) {
                 lowering.note(

@@ -16,13 +16,19 @@ std::string tile_name_of(const Operation& core) {
     return inside.done() ? "" : inside.peek()->token.text;
 }
 
+}  // namespace
+
+program::TileCoordinate tile_of(const Lowering& lowering, const Operation& core) {
+    Cursor cursor(core);
+    Cursor inside(cursor.group("("));
+    return lowering.tile(inside);
+}
+
 bool has_body(const Operation& core) {
     const auto regions = core.regions();
     return !regions.empty() && (regions.front()->blocks.size() > 1 ||
                                 regions.front()->blocks.front().operations.size() > 1);
 }
-
-}  // namespace
 
 const Operation* body_elsewhere(const Lowering& lowering, const Operation& core) {
     const Operation* found = nullptr;

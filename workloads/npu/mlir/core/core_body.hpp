@@ -1,10 +1,15 @@
-// Where a core's body is: in its own file, or, where cores are in ELF files, in the one beside it;
-// and what its functions return.
+// Which tile a core is of, and where its body is: in its own file, or, where cores are in ELF
+// files, in the one beside it; and what its functions return.
 #pragma once
 
 #include "workloads/npu/mlir/lowering.hpp"
 
 namespace tilesim::workloads::npu::mlir::core {
+
+program::TileCoordinate tile_of(const Lowering& lowering, const Operation& core);
+
+// Whether the core does anything in its own file, were it for no time.
+bool has_body(const Operation& core);
 
 // The same core in the file with the bodies; nullptr where there is none.
 const Operation* body_elsewhere(const Lowering& lowering, const Operation& core);

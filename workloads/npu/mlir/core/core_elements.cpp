@@ -12,10 +12,26 @@ void CoreElements::acquire(const Operation& operation, Scope& scope, Script& ops
         scope.forget(result);
     }
     const FifoUse use = read_fifo_use(lowering_, operation);
+    for (const std::string& result : operation.results) {
+        acquired_[result] = use.count;
+    }
     auto& [next, held] = held_of(use);
     const std::int64_t from = held;
     held = std::max(held, use.count);
     move_elements(operation, use, next, from, held, ops);
+}
+
+void CoreElements::access(const Operation& operation) const {
+    Cursor cursor(operation);
+    const auto acquired = acquired_.find(cursor.value());
+    Cursor number(cursor.group("["));
+    const Location where = number.where();
+    const std::int64_t element = number.integer();
+    if (acquired != acquired_.end() && (element < 0 || element >= acquired->second)) {
+        throw ReadError(where, fmt::format("of the {} elements that are acquired this takes "
+                                           "number {}, counted from 0",
+                                           acquired->second, element));
+    }
 }
 
 void CoreElements::release(const Operation& operation, Script& ops) {

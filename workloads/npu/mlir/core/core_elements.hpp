@@ -1,9 +1,12 @@
 // Elements of object FIFOs that a core acquires and releases, as lock operations of its script.
 //
-// Errors:  ReadError where the core is no end of the FIFO or releases what it does not hold.
+// Errors:  ReadError where the core is no end of the FIFO, releases what it does not hold, or takes
+//          an element behind those it has acquired.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,6 +26,8 @@ class CoreElements {
 
     // Elements of an object FIFO that the core takes: those it does not hold yet.
     void acquire(const Operation& operation, Scope& scope, Script& ops);
+    // One of the elements that an acquire gives, by its number.
+    void access(const Operation& operation) const;
     // Elements it gives: the first it holds.
     void release(const Operation& operation, Script& ops);
 
@@ -48,6 +53,7 @@ class CoreElements {
     HeldElements& held_;
     program::TileCoordinate tile_;
     bool counts_on_;
+    std::map<std::string, std::int64_t> acquired_;  // elements, by the value that stands for them
 };
 
 }  // namespace tilesim::workloads::npu::mlir::core

@@ -119,6 +119,29 @@ TEST(Design, EndlessAndUnrolledControlFlow) {
                          "aie.core(%c) { %v = memref.load %x[%y] : memref<16xi32>\n"
                          "scf.if %v { aie.use_lock(%l, Acquire, 1) } aie.end }"),
                 HasSubstr("d.mlir:8:1: which way this branch goes depends on data"));
+    EXPECT_THAT(error_of(std::string{kSmallDesign} +
+                         "aie.core(%c) { aie.use_lock(%l, Acquire, 1)\n^a: aie.end }"),
+                HasSubstr("d.mlir:7:16: this block ends without a branch, and others follow it"));
+}
+
+TEST(Design, ACoreUsesWhatItReaches) {
+    const std::string north = std::string{kSmallDesign} +
+                              "func.func private @k(memref<16xi32>)\n"
+                              "%n = aie.tile(0, 3) %y = aie.buffer(%n) : memref<16xi32>\n"
+                              "%f = aie.tile(0, 4) %z = aie.buffer(%f) : memref<16xi32>\n";
+    const auto error = [&](const std::string& body) {
+        return error_of(north + "aie.core(%c) { %0 = arith.constant 0 : index\n" + body +
+                        "\naie.end }");
+    };
+    const auto call = [&](const std::string& buffer) {
+        return error("func.call @k(" + buffer + ") : (memref<16xi32>) -> ()");
+    };
+    EXPECT_EQ(call("%x") + call("%y"), "");
+    EXPECT_THAT(call("%z"), HasSubstr("the core of tile 0,2 does not reach buffer"));
+    EXPECT_THAT(call("%b"), HasSubstr("of tile 0,1"));
+    EXPECT_THAT(error("%v = memref.load %z[%0] : memref<16xi32>"), HasSubstr("of tile 0,4"));
+    EXPECT_THAT(error_of(north + "aie.core(%c) { aie.end }\naie.core(%c) { aie.end }"),
+                HasSubstr("d.mlir:11:1: tile 0,2 has a core already"));
 }
 
 TEST(Design, KernelCostsAreStatedOrEstimated) {
@@ -147,6 +170,10 @@ TEST(Design, BodylessCoresFollowTheirLocks) {
     ASSERT_EQ(assumed.program.cores.size(), 1U);
     EXPECT_EQ(assumed.program.kernels.at(0).cycles, 1);
     EXPECT_THAT(assumed.notes, testing::Contains(HasSubstr("assumed: it takes a block of every")));
+    // One that does nothing has a body all the same.
+    EXPECT_TRUE(read(body + "aie.core(%c) { %0 = arith.constant 0 : index scf.for %i = %0 to %0 "
+                            "step %0 { aie.use_lock(%l, AcquireGreaterEqual, 1) } aie.end }")
+                    .program.cores.empty());
     ReadOptions options;
     options.costs.default_core = BodylessCore{50, 3};
     const program::Program program = read(body, options).program;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "workloads/npu/mlir/descriptors/descriptor.hpp"
 #include "workloads/npu/mlir/descriptors/descriptor_chain.hpp"
@@ -21,6 +22,7 @@ class DmaRegion {
         Cursor cursor(operation);
         Cursor inside(cursor.group("("));
         tile_ = lowering.tile(inside);
+        check_kind(operation);
         walk(region_, [this](const Operation& each) {
             if (const auto id = integer_attribute(each, "bd_id"); id && each.name == "aie.dma_bd") {
                 ids_.take(tile_, *id);
@@ -60,6 +62,18 @@ class DmaRegion {
                 }
             }
             block = next;
+        }
+    }
+
+    void check_kind(const Operation& operation) const {
+        const program::TileKind kind = lowering_.config.kind_of(tile_);
+        const std::string_view meant = kind == program::TileKind::Shim     ? "aie.shim_dma"
+                                       : kind == program::TileKind::Memory ? "aie.memtile_dma"
+                                                                           : "aie.mem";
+        if (operation.name != meant) {
+            throw ReadError(operation.where,
+                            fmt::format("the DMA of tile {},{} is {}, not {}", tile_.column,
+                                        tile_.row, meant, operation.name));
         }
     }
 

@@ -29,6 +29,30 @@ TEST(Design, LocksAndBuffersGetIdsAndAddresses) {
     EXPECT_EQ(program.buffers[2].address, 0);  // no core on this tile, no stack
 }
 
+// A number below 0 was taken for none.
+TEST(Design, StatedIdsAndAddressesAreNotNegative) {
+    const auto error = [](const std::string& operation) {
+        return error_of(std::string{kSmallDesign} + operation);
+    };
+    EXPECT_THAT(error("%n = aie.lock(%m, -1)"),
+                HasSubstr("d.mlir:7:19: a lock's id must be 0 or more, got -1"));
+    EXPECT_THAT(error("%n = aie.buffer(%m) {address = -1 : i32} : memref<4xi32>"),
+                HasSubstr("address must be 0 or more, got -1"));
+    EXPECT_THAT(error("%n = aie.buffer(%m) {mem_bank = -1 : i32} : memref<4xi32>"),
+                HasSubstr("mem_bank must be 0 or more, got -1"));
+}
+
+TEST(Design, ADmaRegionIsOfItsTilesKind) {
+    const std::string region = "aie.{}({}) {{ aie.end }}";
+    const auto error = [&](const char* name, const char* tile) {
+        return error_of(kSmallDesign + fmt::format(fmt::runtime(region), name, tile));
+    };
+    EXPECT_EQ(error("shim_dma", "%s") + error("memtile_dma", "%m") + error("mem", "%c"), "");
+    EXPECT_THAT(error("memtile_dma", "%c"),
+                HasSubstr("the DMA of tile 0,2 is aie.mem, not aie.memtile_dma"));
+    EXPECT_THAT(error("mem", "%m"), HasSubstr("is aie.memtile_dma, not aie.mem"));
+}
+
 TEST(Design, PartsKnowTheLinesTheyWereReadFrom) {
     const Design design = read(std::string{kSmallDesign} +
                                "aie.memtile_dma(%m) { %0 = aie.dma_start(MM2S, 0, ^a, ^e)\n"
@@ -230,6 +254,12 @@ TEST(Design, SwitchboxesPinRoutesAndArbiters) {
     EXPECT_EQ(name_of(route.path[0].out), "north4");
     EXPECT_EQ(route.path[1].arbiter, 1);
     EXPECT_EQ(name_of(route.path[1].in), "south4");
+    for (const char* select : {"<6> (0)", "<-1> (0)", "<0> (4)"}) {
+        EXPECT_THAT(error_of(fmt::format("%m = aie.tile(0, 1) aie.switchbox(%m) {{ %0 = "
+                                         "aie.amsel{} }}",
+                                         select)),
+                    HasSubstr("a switch has arbiters 0..5 with selects 0..3, not amsel"));
+    }
 }
 
 TEST(Design, SaysWhereAndWhatItDoesNotRead) {

@@ -125,16 +125,29 @@ class Storage {
         buffer.name = unique_name(lowering_.program.buffers, wanted_name(operation));
         const MemrefType type = type_of(operation);
         buffer.bytes = type.bytes();
-        buffer.address = integer_attribute(operation, "address").value_or(kUnplaced);
+        buffer.address = placed(operation, "address");
         if (lowering_.config.kind_of(buffer.tile) == program::TileKind::Shim) {
             throw ReadError(operation.where, "a shim tile has no memory for a buffer");
         }
         lowering_.names.define(
             result_of(operation),
             {Value::Kind::Buffer, static_cast<std::int64_t>(lowering_.program.buffers.size())});
-        pins_.push_back({integer_attribute(operation, "mem_bank").value_or(kUnplaced)});
+        pins_.push_back({placed(operation, "mem_bank")});
         lowering_.program.buffers.push_back(buffer);
         lowering_.buffer_types.push_back(type);
+    }
+
+    static std::int64_t not_negative(std::int64_t number, const char* what, Location where) {
+        if (number < 0) {
+            throw ReadError(where, fmt::format("{} must be 0 or more, got {}", what, number));
+        }
+        return number;
+    }
+
+    // What an attribute states, or that it is to be given.
+    static std::int64_t placed(const Operation& operation, const char* attribute) {
+        const auto stated = integer_attribute(operation, attribute);
+        return stated ? not_negative(*stated, attribute, operation.where) : kUnplaced;
     }
 
     void lock(const Operation& operation) {
@@ -143,7 +156,11 @@ class Storage {
         program::Lock lock;
         lock.where = operation.where;
         lock.tile = lowering_.tile(inside);
-        lock.id = inside.skip(",") ? inside.integer() : kUnplaced;
+        lock.id = kUnplaced;
+        if (inside.skip(",")) {
+            const Location where = inside.where();
+            lock.id = not_negative(inside.integer(), "a lock's id", where);
+        }
         lock.initial = integer_attribute(operation, "init").value_or(0);
         lock.name = unique_name(lowering_.program.locks, wanted_name(operation));
         if (!operation.results.empty()) {  // without one, only the host uses it

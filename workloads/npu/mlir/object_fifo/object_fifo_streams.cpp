@@ -320,7 +320,15 @@ class FifoStreams {
         const auto length_of = [&](std::size_t branch) {
             const std::int64_t stop =
                 branch + 1 < branches ? link->offsets[branch + 1] : pool.element.elements;
-            return stop - link->offsets[branch];
+            const std::int64_t length = stop - link->offsets[branch];
+            if (length <= 0) {
+                throw ReadError(link->where,
+                                fmt::format("the pieces of a link begin one behind "
+                                            "the other in its elements of {}, not at "
+                                            "{}",
+                                            pool.element.elements, fmt::join(link->offsets, ", ")));
+            }
+            return length;
         };
         for (std::size_t element = 0; element < pool.buffers.size(); ++element) {
             if (branches == 1) {

@@ -168,6 +168,19 @@ TEST(ObjectFifo, ACoreTakesWhatItDoesNotHoldYet) {
                  "aie.objectfifo @f(%a, {%b}, 4 : i32) : !aie.objectfifo<memref<16xi32>>\n" +
                  core("%b", "f", "Consume", 1, 2)),
         HasSubstr("the core releases 2 elements and holds 1"));
+    const auto access = [](int number) {
+        return error_of(
+            kFifoTiles +
+            fmt::format("aie.objectfifo @f(%a, {{%b}}, 4 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+                        "aie.core(%b) {{ %0 = aie.objectfifo.acquire @f(Consume, 2) : "
+                        "!aie.objectfifosubview<memref<16xi32>>\n"
+                        "%1 = aie.objectfifo.subview.access %0[{}] : "
+                        "!aie.objectfifosubview<memref<16xi32>> -> memref<16xi32> aie.end }}\n",
+                        number));
+    };
+    EXPECT_EQ(access(1), "");
+    EXPECT_THAT(access(2), HasSubstr("of the 2 elements that are acquired this takes number 2"));
+    EXPECT_THAT(access(-1), HasSubstr("this takes number -1, counted from 0"));
 }
 
 constexpr const char* kDistribute =
@@ -226,6 +239,14 @@ TEST(ObjectFifo, PiecesWithoutOffsetsLieOneBehindTheOther) {
                          std::string{kDistribute}.replace(std::string{kDistribute}.find(offsets),
                                                           offsets.size(), "([] [0])")),
                 HasSubstr("a link of 2 branches needs 2 offsets"));
+    for (const char* beyond : {"([] [0, 48])", "([] [16, 0])"}) {
+        EXPECT_THAT(error_of(std::string{kFifoTiles} +
+                             std::string{kDistribute}.replace(
+                                 std::string{kDistribute}.find(offsets), offsets.size(), beyond) +
+                             takers()),
+                    HasSubstr("the pieces of a link begin one behind the other in its elements of "
+                              "48, not at"));
+    }
 }
 
 TEST(ObjectFifo, RepeatedElementsAreTakenAsOften) {

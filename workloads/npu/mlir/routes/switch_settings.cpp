@@ -2,10 +2,17 @@
 
 #include <fmt/format.h>
 
+#include "arch/npu/stream/arbiters.hpp"
 #include "workloads/npu/mlir/routes/flows.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
 
 namespace tilesim::workloads::npu::mlir::routes {
+
+namespace {
+
+constexpr std::int64_t kSelects = 4;  // an arbiter's
+
+}  // namespace
 
 SwitchSettings::SwitchSettings(Lowering& lowering, const Operation& routed) : lowering_(lowering) {
     const auto& operations = region_of(routed).blocks.front().operations;
@@ -76,6 +83,14 @@ void SwitchSettings::amsel(const Operation& operation, std::map<std::string, Sel
     Select select;
     select.arbiter = Cursor(cursor.group("<")).integer();
     select.msel = Cursor(cursor.group("(")).integer();
+    constexpr std::int64_t kArbiters = arch::npu::stream::kArbiters;
+    if (select.arbiter < 0 || select.arbiter >= kArbiters || select.msel < 0 ||
+        select.msel >= kSelects) {
+        throw ReadError(operation.where,
+                        fmt::format("a switch has arbiters 0..{} with selects 0..{}, not amsel<{}> "
+                                    "({})",
+                                    kArbiters - 1, kSelects - 1, select.arbiter, select.msel));
+    }
     if (cursor.skip_word("deterministic_merge")) {
         lowering_.note(
             "deterministic_merge of an arbiter is left out: packets pass in the order they come, "

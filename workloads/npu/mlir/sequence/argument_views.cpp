@@ -32,6 +32,9 @@ void ArgumentViews::view(const Operation& operation, Scope& scope) {
             break;
         }
     }
+    if (operation.name == "memref.subview") {
+        check_steps(operation);
+    }
     const bool moved = std::any_of(offsets.begin(), offsets.end(),
                                    [](std::int64_t offset) { return offset != 0; });
     std::vector<std::int64_t> strides(offsets.size(), 1);
@@ -64,6 +67,33 @@ void ArgumentViews::view(const Operation& operation, Scope& scope) {
     view.offset_bits += offset * bits;
     check_view(view, operation.where);
     scope.define(operation.results[0], view);
+}
+
+// memref.subview %a[offsets] [sizes] [steps]: a view is where it begins, so that what a step leaves
+// out would be moved as well. Numbers only the launch knows are taken as they should be.
+void ArgumentViews::check_steps(const Operation& operation) {
+    std::vector<std::vector<std::int64_t>> lists;
+    for (const Item& item : operation.items) {
+        if (!item.opens("[")) {
+            continue;
+        }
+        std::vector<std::int64_t>& numbers = lists.emplace_back();
+        for (const Item& entry : item.items) {
+            if (!entry.is(",")) {
+                numbers.push_back(to_integer(entry.token.text).value_or(1));
+            }
+        }
+    }
+    constexpr std::size_t kSizes = 1;
+    constexpr std::size_t kSteps = 2;
+    for (std::size_t i = 0; lists.size() > kSteps && i < lists[kSteps].size(); ++i) {
+        const bool several = i < lists[kSizes].size() && lists[kSizes][i] > 1;
+        if (several && lists[kSteps][i] != 1) {
+            throw ReadError(operation.where, fmt::format("a view in steps of {} is not modelled; "
+                                                         "put the step into the transfer",
+                                                         lists[kSteps][i]));
+        }
+    }
 }
 
 void ArgumentViews::retyped_view(const Operation& operation, Scope& scope) {

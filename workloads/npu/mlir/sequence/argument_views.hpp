@@ -24,6 +24,7 @@ class ArgumentViews {
     void retyped_view(const Operation& operation, Scope& scope);
 
   private:
+    static void check_steps(const Operation& subview);
     static void check_view(const Value& view, Location where);
     // Behind ":" stands what is viewed: memref<4x64xi32>. Nothing where a size or stride is not
     // known.

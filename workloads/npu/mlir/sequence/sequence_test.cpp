@@ -341,6 +341,12 @@ TEST(Design, ViewsOfSeveralDimensionsAreOffsets) {
                          "aie.runtime_sequence(%a: memref<4x8xi32>) { %v = memref.subview %a[1, 0] "
                          "[1, 8] [1, 1] : memref<4x8xi32, strided<[?, 1]>> to memref<8xi32>\n}"),
                 HasSubstr("needs the sizes or strides of what it views"));
+    EXPECT_EQ(offset_of("%a[0, 0, 1] [1, 1, 4] [5, 5, 1] : memref<4x8x16xi32> to memref<4xi32>"),
+              3 * 4);  // steps of one
+    EXPECT_THAT(error_of(std::string{kSmallDesign} +
+                         "aie.runtime_sequence(%a: memref<8xi32>) { %v = memref.subview %a[0] [4] "
+                         "[2] : memref<8xi32> to memref<4xi32, strided<[2]>>\n}"),
+                HasSubstr("a view in steps of 2 is not modelled"));
 }
 
 // What the compiler leaves of a fifo that is reset.
