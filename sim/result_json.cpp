@@ -179,6 +179,9 @@ Json to_json(const RunResult& result, bool host) {
     }
     json["bottleneck"] = result.bottleneck;
     json["next_bottleneck"] = result.next_bottleneck;
+    if (result.most_saved_percent) {
+        json["most_saved_percent"] = *result.most_saved_percent;
+    }
     json["where_time_went"] = where_in_json(result);
     json["busy"] = busy_in_json(result);
     json["memory"] = memory_in_json(result);

@@ -195,6 +195,11 @@ std::string rate_lines(const RunResult& result) {
     }
     text += line("bottleneck", result.bottleneck);
     text += line("next bottleneck", result.next_bottleneck);
+    constexpr double kLittle = 10;
+    if (result.most_saved_percent && *result.most_saved_percent < kLittle) {
+        text += line("faster alone", fmt::format("the bottleneck saves {:.1f} % at most",
+                                                 *result.most_saved_percent));
+    }
     return text;
 }
 

@@ -69,6 +69,8 @@ struct RunResult {
     std::vector<ResultTable> tables;         // `details` as people read it
     std::string bottleneck;
     std::string next_bottleneck;
+    // Of the time, what a faster bottleneck alone spares at most, where that is known.
+    std::optional<double> most_saved_percent;
     // Component class -> state -> cycles, averaged over the components of the class.
     std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>> where;
     // Component -> share of its time in which it did its work.

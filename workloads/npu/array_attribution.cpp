@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "arch/base/units.hpp"
 #include "workloads/attribution.hpp"
 
 namespace tilesim::workloads::npu {
@@ -90,8 +92,11 @@ Processor processor_of(const RunResult& result) {
             state("waiting_for_lock") + state("copying") + state("done")};
 }
 
+constexpr const char* kMultiply = "core kernel: multiply";
+constexpr const char* kVector = "core kernel: vector";
 constexpr const char* kStreams = "streams between memory tiles and cores";
 constexpr const char* kShimStreams = "streams from the shims, a word a cycle";
+constexpr const char* kStreamsToShims = "streams to the shims, a word a cycle";
 constexpr const char* kOwnStreams = "cores' own streams";
 constexpr const char* kReads = "shim reads waiting for DRAM and its fabric";
 constexpr const char* kWrites = "shim writes waiting for DRAM and its fabric";
@@ -161,8 +166,8 @@ std::vector<Cause> causes_of_cores(const Times& times) {
     const double host = core("waiting_for_host");
     const double starved = core("waiting_for_input") - std::max(0.0, dispatch - host);
     const double kernels = core("multiply") + core("vector");
-    return {{core("multiply"), "core kernel: multiply"},
-            {core("vector"), "core kernel: vector"},
+    return {{core("multiply"), kMultiply},
+            {core("vector"), kVector},
             cause_of_starving(times, starved, kernels),
             {core("waiting_for_output"), cause_of_full(times)},
             {core("zero"), "core kernel: zero"},
@@ -179,41 +184,105 @@ std::vector<Cause> causes_of_cores(const Times& times) {
             {core("waiting_for_lock"), "locks between cores"}};
 }
 
-// What the longest of the way to memory and the streams takes, in cycles of the cores.
-Cause bound_of_data(const Times& times) {
-    const RunResult& result = times.result;
-    if (!result.bounds || result.time_ns <= 0) {
-        return {0, kReads};
-    }
-    double total = 0;
-    for (const auto& [name, states] : result.where) {
-        for (const auto& state : states) {
-            total += name == "core" ? state.second : 0;
-        }
-    }
-    const Lane reader = busiest_lane(times, "shim_mm2s");
-    const Lane writer = busiest_lane(times, "shim_s2mm");
-    const bool stream = result.bounds->stream_ns > result.bounds->memory_ns;
-    const char* name = result.mapping.contains("gotoblas") && stream ? kOwnStreams
-                       : reader.hardly_pauses()                      ? kShimStreams
-                       : stream                                      ? kStreams
-                       : !reader.starves() && !writer.starves()      ? kShimStreams
-                       : writer.memory > reader.memory               ? kWrites
-                                                                     : kReads;
-    return {total / result.time_ns * (stream ? result.bounds->stream_ns : result.bounds->memory_ns),
-            name};
+// What a run can get no shorter than whatever else is made faster, in cycles of the cores.
+struct Needs {
+    double total = 0;  // of the run
+    std::vector<Cause> of;
+};
+
+bool is_memory(std::string_view cause) {
+    return cause == kReads || cause == kWrites;
 }
 
-// A run can get no shorter than a bound of its. Where that takes longer than any cause seen, it is
-// the bottleneck: cores may be as busy as they are and yet end no sooner were they faster.
-void weigh(const Cause& bound, std::vector<Cause>& causes) {
-    for (const Cause& cause : causes) {
-        if (cause.first >= bound.first) {
-            return;
+// Whether making one of them faster makes the other so.
+bool same_resource(std::string_view a, std::string_view b) {
+    return a == b || (is_memory(a) && is_memory(b));
+}
+
+// The share of their time that channels need: all they do not lack a request for, where they hardly
+// do. Others would have had time for more, whatever turns and changes of row they took.
+double needed_of_channels(const RunResult& result) {
+    constexpr double kHardlyIdle = 0.05;
+    double idle = 0;
+    double all = 0;
+    for (const auto& [name, states] : result.where) {
+        if (name == "dram_channel") {
+            idle += of_state(states, "idle");
+            all += total_of(states);
         }
     }
-    std::erase_if(causes, [&](const Cause& cause) { return cause.second == bound.second; });
-    causes.push_back(bound);
+    return all > 0 && idle <= kHardlyIdle * all ? 1 - idle / all : 0;
+}
+
+Cause need_of_streams(const Times& times, double bound) {
+    double in = 0;
+    double out = 0;
+    for (const Lane& lane : lanes_of(times, "shim_mm2s")) {
+        in = std::max(in, lane.streaming);
+    }
+    for (const Lane& lane : lanes_of(times, "shim_s2mm")) {
+        out = std::max(out, lane.streaming);
+    }
+    const bool shims = 10 * std::max(in, out) >= 9 * bound;
+    return {std::max({in, out, bound}), shims ? (in >= out ? kShimStreams : kStreamsToShims)
+                                        : times.result.mapping.contains("gotoblas") ? kOwnStreams
+                                                                                    : kStreams};
+}
+
+Needs needs_of(const Times& times) {
+    const RunResult& result = times.result;
+    Needs needs;
+    for (const auto& [name, states] : result.where) {
+        needs.total += name == "core" ? total_of(states) : 0;
+    }
+    const double cycles_a_ns = result.time_ns > 0 ? needs.total / result.time_ns : 0;
+    const GemmBounds bounds = result.bounds.value_or(GemmBounds{});
+    const Lane reader = busiest_lane(times, "shim_mm2s");
+    const Lane writer = busiest_lane(times, "shim_s2mm");
+    const Cause memory{
+        std::max(bounds.memory_ns * cycles_a_ns, needed_of_channels(result) * needs.total),
+        writer.memory > reader.memory ? kWrites : kReads};
+    // Where the way to memory is as wide as the streams, who is waited for tells.
+    needs.of = {memory, need_of_streams(times, bounds.stream_ns * cycles_a_ns)};
+    if (!reader.starves() && !writer.starves()) {
+        std::swap(needs.of[0], needs.of[1]);
+    }
+    needs.of.emplace_back(processor_of(result).writes, kDescriptors);
+    needs.of.emplace_back(bounds.compute_ns * cycles_a_ns,
+                          state_of(result, "core", "vector") > state_of(result, "core", "multiply")
+                              ? kVector
+                              : kMultiply);
+    return needs;
+}
+
+// A cause lasts as long as what it is about needs at least: cores may be as busy as they are and
+// yet end no sooner were they faster.
+void weigh(const Cause& need, std::vector<Cause>& causes) {
+    std::erase_if(causes, [&](const Cause& cause) {
+        return same_resource(cause.second, need.second) && cause.first < need.first;
+    });
+    if (std::none_of(causes.begin(), causes.end(), [&](const Cause& cause) {
+            return same_resource(cause.second, need.second);
+        })) {
+        causes.push_back(need);
+    }
+}
+
+// What making the bottleneck faster, and nothing else, saves at most, in percent: the launch and
+// the longest of the other needs remain.
+std::optional<double> most_saved(const RunResult& result, const Needs& needs) {
+    double others = 0;
+    bool overlaps = false;
+    for (const Cause& need : needs.of) {
+        const bool same = same_resource(need.second, result.bottleneck);
+        overlaps = overlaps || same;
+        others = std::max(others, same ? 0.0 : need.first);
+    }
+    if (!overlaps || needs.total <= 0) {
+        return std::nullopt;
+    }
+    const double dispatch = state_of(result, "command_processor", "dispatch");
+    return arch::base::kPercent * std::max(0.0, needs.total - dispatch - others) / needs.total;
 }
 
 // An array's that only moves data.
@@ -282,10 +351,13 @@ void name_array_bottlenecks(RunResult& result, const ShimPace& pace) {
         return;
     }
     const Times times{result, pace};
+    const Needs needs = needs_of(times);
     std::vector<Cause> causes = causes_of_cores(times);
-    weigh(bound_of_data(times), causes);
-    weigh({processor_of(result).writes, kDescriptors}, causes);
+    for (const Cause& need : needs.of) {
+        weigh(need, causes);
+    }
     take_longest(result, std::move(causes));
+    result.most_saved_percent = most_saved(result, needs);
 }
 
 }  // namespace tilesim::workloads::npu

@@ -57,8 +57,8 @@ TEST(Bottlenecks, StreamsThatNeverPauseBindWhateverTheCoresDo) {
                           {"shim_mm2s0", {{"streaming", 390}, {"idle", 7}}}})
             .bottleneck;
     };
-    EXPECT_EQ(bottleneck(382), "streams from the shims, a word a cycle");
-    EXPECT_EQ(bottleneck(383), "core kernel: multiply");
+    EXPECT_EQ(bottleneck(389), "streams from the shims, a word a cycle");
+    EXPECT_EQ(bottleneck(390), "core kernel: multiply");
 }
 
 TEST(Bottlenecks, ReadersThatHardlyPauseBindWhateverTheCoresDo) {
@@ -139,7 +139,7 @@ TEST(Bottlenecks, CoresWithoutRoomForResultsNameWhatTheWritersWaitFor) {
     EXPECT_EQ(full_by(51, 50), "shim writes waiting for DRAM and its fabric");
     EXPECT_EQ(full_by(50, 50), "C drain");
     // A writer that streams for 364 of 400 cycles waits for nobody.
-    EXPECT_EQ(full_by(36, 0), "C drain");
+    EXPECT_EQ(full_by(36, 0), "streams to the shims, a word a cycle");
 }
 
 TEST(Bottlenecks, VectorKernelsAreACause) {
@@ -166,9 +166,79 @@ TEST(Bottlenecks, ABoundLongerThanAnyCauseIsTheBottleneck) {
     EXPECT_EQ(run(1000, 1838).next_bottleneck, "core kernel: multiply");
     EXPECT_EQ(run(1838, 1000).bottleneck, "streams between memory tiles and cores");
     EXPECT_EQ(run(1838, 1000).next_bottleneck, "core kernel: multiply");
-    // Both take as long where the way to memory is as wide as the streams: who is waited for tells.
-    EXPECT_EQ(run(1838, 1838).bottleneck, "shim reads waiting for DRAM and its fabric");
-    EXPECT_EQ(run(1838, 1838, 50).bottleneck, "streams from the shims, a word a cycle");
+}
+
+// The way to memory is as wide as the streams are together: who is waited for tells which of them
+// is named first, and neither is faster alone.
+TEST(Bottlenecks, WhatNeedsAsLongAsTheBottleneckComesNext) {
+    const auto run = [](double memory_waits) {
+        RunResult result;
+        result.mapping = nlohmann::ordered_json::object();
+        result.time_ns = 2000;  // 2 ns a cycle
+        result.bounds = GemmBounds{.compute_ns = 520, .stream_ns = 1838, .memory_ns = 1838};
+        result.where = {{"command_processor", {{"dispatch", 31}, {"waiting_for_token", 969}}},
+                        {"core", {{"multiply", 260}, {"waiting_for_input", 740}}},
+                        {"shim_mm2s0",
+                         {{"streaming", 919}, {"waiting_for_memory", memory_waits}, {"idle", 3}}}};
+        name_array_bottlenecks(result);
+        return result;
+    };
+    EXPECT_EQ(run(92).bottleneck, "shim reads waiting for DRAM and its fabric");
+    EXPECT_EQ(run(92).next_bottleneck, "streams from the shims, a word a cycle");
+    EXPECT_EQ(run(51).bottleneck, "streams from the shims, a word a cycle");
+    EXPECT_EQ(run(51).next_bottleneck, "shim reads waiting for DRAM and its fabric");
+    EXPECT_DOUBLE_EQ(run(51).most_saved_percent.value(), 5.0);  // 1000 - 31 - 919 of 1000
+}
+
+TEST(Bottlenecks, ChannelsOfDramThatHardlyLackARequestNeedTheirTime) {
+    const auto run = [](double multiply, double idle) {
+        return array_run(
+            {{"core", {{"multiply", multiply}, {"waiting_for_input", 1000 - multiply}}},
+             {"dram_channel",
+              {{"read", 142}, {"write", 700}, {"idle", idle}, {"row_miss", 1158 - idle}}},
+             {"shim_mm2s0", {{"streaming", 300}, {"waiting_for_stream", 700}}},
+             {"shim_s2mm0", {{"streaming", 600}, {"waiting_for_memory", 100}}}});
+    };
+    EXPECT_EQ(run(949, 100).bottleneck, "shim writes waiting for DRAM and its fabric");
+    EXPECT_EQ(run(949, 100).next_bottleneck, "core kernel: multiply");
+    EXPECT_EQ(run(951, 100).bottleneck, "core kernel: multiply");
+    EXPECT_EQ(run(951, 100).next_bottleneck, "shim writes waiting for DRAM and its fabric");
+    EXPECT_EQ(run(949, 101).bottleneck, "core kernel: multiply");
+    EXPECT_EQ(run(949, 101).next_bottleneck, "streams to the shims, a word a cycle");
+}
+
+TEST(Bottlenecks, StreamsNeedTheWordsOfResultsToo) {
+    const auto next = [](double results) {
+        return array_run({{"core", {{"vector", 400}, {"waiting_for_input", 50}}},
+                          {"shim_mm2s0", {{"streaming", 301}, {"idle", 149}}},
+                          {"shim_s2mm0", {{"streaming", results}, {"idle", 450 - results}}}})
+            .next_bottleneck;
+    };
+    EXPECT_EQ(next(301), "streams from the shims, a word a cycle");
+    EXPECT_EQ(next(302), "streams to the shims, a word a cycle");
+}
+
+// Cores with less work than the others lower the mean, not what the others need.
+TEST(Bottlenecks, KernelsNeedTheTimeOfTheBusiestCore) {
+    RunResult result;
+    result.mapping = nlohmann::ordered_json::object();
+    result.time_ns = 1000;
+    result.bounds = GemmBounds{.compute_ns = 907, .stream_ns = 500, .memory_ns = 701};
+    result.where = {{"core", {{"multiply", 690}, {"waiting_for_input", 310}}},
+                    {"shim_mm2s0", {{"streaming", 401}, {"waiting_for_memory", 599}}}};
+    name_array_bottlenecks(result);
+    EXPECT_EQ(result.bottleneck, "shim reads waiting for DRAM and its fabric");  // 690 and 310
+    result.bounds->compute_ns = 1001;
+    name_array_bottlenecks(result);
+    EXPECT_EQ(result.bottleneck, "core kernel: multiply");
+    EXPECT_DOUBLE_EQ(result.most_saved_percent.value(), 29.9);
+}
+
+TEST(Bottlenecks, ALaunchSavesWhateverElseNeeds) {
+    const RunResult result = array_run({{"command_processor", {{"dispatch", 900}, {"writing", 20}}},
+                                        {"core", {{"add", 10}, {"waiting_for_host", 910}}}});
+    EXPECT_EQ(result.bottleneck, "dispatch");
+    EXPECT_FALSE(result.most_saved_percent.has_value());
 }
 
 // Cores share the A of a row and the B of a column: channels that come sooner wait for the last.
