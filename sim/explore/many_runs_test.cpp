@@ -243,6 +243,27 @@ TEST(Tune, NothingIsBetterThanWhatIsProven) {
     EXPECT_LE(found / best - 1, some["most_percent_faster"].get<double>() / 100 + 1e-9);
 }
 
+// Kernels that are stated to be shorter than the model's end sooner than those could.
+TEST(Tune, KernelsOfStatedCyclesAreBoundByThese) {
+    const arch::base::TemporaryFolder folder;
+    const std::string scenario = (folder.path() / "s.yaml").string();
+    std::ofstream(scenario)
+        << "device: xdna\n"
+           "workload: {gemm: {M: 512, K: 1024, N: 512, a: int16, b: int16, c: int32}}\n"
+           "mapping: {output_stationary: {m_ct: 32, k_ct: 64, n_ct: 32, k_mt: 64, c_buffers: 1}}\n";
+    for (const std::string stated : {"kernel_permille=50", "kernel_cycles=30"}) {
+        const Output output = call("tune " + scenario + " --set mapping." + stated +
+                                   " --simulations 12 --exact --format json");
+        ASSERT_EQ(output.code, 0) << stated;
+        for (const json& trial : json::parse(output.text)["trials"]) {
+            EXPECT_GE(trial["time_ns"], trial["compute_ns"]) << stated;
+        }
+        const json result = json::parse(
+            call("run " + scenario + " --set mapping." + stated + " --format json").text);
+        EXPECT_GE(result["time_ns"], result["bounds"]["compute_ns"]) << stated;
+    }
+}
+
 // What lies between is neither tried nor ruled out.
 TEST(Tune, ASpreadLooksAtMappingsThatLieEvenlyApart) {
     const std::string scenario = kConfigs + "/scenarios/pim_gemv.yaml";

@@ -99,9 +99,9 @@ class ProductJob final : public Job {
         }
         result.bounds = product_.bounds;
         if (result.sampled) {
-            result.time_ns = std::max(result.time_ns, product_.bounds.tightest_ns());
+            result.time_ns = std::max(result.time_ns, result.bounds->tightest_ns());
         }
-        SIM_CHECK(product_.kernel_cycles.stated() || result.time_ns >= result.bounds->tightest_ns(),
+        SIM_CHECK(result.time_ns >= result.bounds->tightest_ns(),
                   "the simulation ({} ns) beats its own {} bound ({} ns)", result.time_ns,
                   result.bounds->binding(), result.bounds->tightest_ns());
         name_array_bottlenecks(result, pace);  // once more, with its bounds
@@ -121,6 +121,15 @@ class ProductJob final : public Job {
 };
 
 }  // namespace
+
+GemmBounds with_kernels(GemmBounds modelled, double share) {
+    modelled.compute_ns *= std::min(share, 1.0);
+    return modelled;
+}
+
+GemmBounds KernelCycles::bounds(const GemmBounds& modelled) const {
+    return with_kernels(modelled, cycles ? 0 : static_cast<double>(permille) / kAsModelled);
+}
 
 KernelCycles read_kernel_cycles(arch::base::config::Node& mapping) {
     KernelCycles kernel;
@@ -173,17 +182,20 @@ std::int64_t modelled_cycles(const arch::npu::program::Kernel& kernel,
 
 }  // namespace
 
-void override_kernel_cycles(const KernelCycles& kernel, Program& program,
-                            const arch::npu::NpuConfig& config, RunResult& result) {
+double override_kernel_cycles(const KernelCycles& kernel, Program& program,
+                              const arch::npu::NpuConfig& config, RunResult& result) {
+    double shortest = 1;
     if (!kernel.stated()) {
-        return;
+        return shortest;
     }
     for (arch::npu::program::Kernel& each : program.kernels) {
         if (main_kernel(each, program)) {
+            const std::int64_t modelled = modelled_cycles(each, config);
             each.cycles = kernel.cycles ? *kernel.cycles
-                                        : modelled_cycles(each, config) * kernel.permille /
-                                              KernelCycles::kAsModelled;
+                                        : modelled * kernel.permille / KernelCycles::kAsModelled;
             each.as_modelled = !kernel.cycles;
+            shortest = std::min(shortest,
+                                static_cast<double>(*each.cycles) / static_cast<double>(modelled));
         }
     }
     result.notes.push_back(
@@ -194,6 +206,7 @@ void override_kernel_cycles(const KernelCycles& kernel, Program& program,
             : fmt::format("every multiply call takes {}/1000 of the timing model's cycles, as the "
                           "scenario says",
                           kernel.permille));
+    return shortest;
 }
 
 // The host's part of a short run is most of it, and another host's is another.
@@ -303,8 +316,9 @@ Contents contents_of(const Case& a_case, const GemmMatrices& matrices, const Sum
 }
 
 std::unique_ptr<Job> product_job(const Case& a_case, LoweredProduct product, RunResult& result) {
-    override_kernel_cycles(product.kernel_cycles, product.program,
-                           a_case.device.get<arch::npu::NpuConfig>(), result);
+    product.bounds = with_kernels(
+        product.bounds, override_kernel_cycles(product.kernel_cycles, product.program,
+                                               a_case.device.get<arch::npu::NpuConfig>(), result));
     result.padding_waste = product.padding_waste;
     try {
         ReadyProgram ready = arch::npu::check::prepare(std::move(product.program),

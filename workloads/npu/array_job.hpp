@@ -28,12 +28,18 @@ struct KernelCycles {
 
     static constexpr std::int64_t kAsModelled = 1000;
     bool stated() const { return cycles || permille != kAsModelled; }
+    // What is left of bounds by the model's cycles. How long calls of stated cycles take of these
+    // is not known here.
+    GemmBounds bounds(const GemmBounds& modelled) const;
 };
+// Bounds whose kernels take such a share of the model's cycles. Which part of them longer ones are
+// is not known: they remain bounds as they are.
+GemmBounds with_kernels(GemmBounds modelled, double share);
 KernelCycles read_kernel_cycles(arch::base::config::Node& mapping);
 void describe_kernel_cycles(const KernelCycles& cycles, nlohmann::ordered_json& mapping);
-// Sets them in a program, and says so.
-void override_kernel_cycles(const KernelCycles& cycles, arch::npu::program::Program& program,
-                            const arch::npu::NpuConfig& config, RunResult& result);
+// Sets them in a program, and says so. Which share of the model's cycles the shortest takes.
+double override_kernel_cycles(const KernelCycles& cycles, arch::npu::program::Program& program,
+                              const arch::npu::NpuConfig& config, RunResult& result);
 
 // What a functional run does with the bytes of DRAM and of the tiles, at start and at the end.
 struct Contents {

@@ -106,12 +106,11 @@ class Elementwise final : public ProductDataflow<ElementwiseMapping> {
                 map.elements_per_call > 0
                     ? fmt::format("{} elements", map.elements_per_call)
                     : fmt::format("{} rows of {}", map.rows_per_call, problem.n);
-            const GemmBounds bounds = bounds_of(called, map, config, path_of(a_case.device));
-            list.push_back(
-                {fmt::format("{} columns of {} cores, {} a call", map.columns, map.cores, call),
-                 mapping_of(a_case, map), bounds,
-                 expected_ns(called, map, config, path_of(a_case.device)),
-                 launched_ns(a_case, bounds)});
+            list.push_back(candidate_of(
+                a_case,
+                fmt::format("{} columns of {} cores, {} a call", map.columns, map.cores, call), map,
+                bounds_of(called, map, config, path_of(a_case.device)),
+                expected_ns(called, map, config, path_of(a_case.device))));
         }
         return list;
     }

@@ -96,11 +96,10 @@ class FusedCast final : public ProductDataflow<FusedCastMapping> {
         for (const output_stationary::TileCandidate& tile : tiles) {
             map.product = tile.mapping;
             const auto cast = elementwise::as_called(cast_of(gemm, map, config), map.cast);
-            const GemmBounds bounds = bounds_of(gemm, map, config, path);
-            list.push_back(
-                {output_stationary::name_of_tile(map.product), mapping_of(a_case, map), bounds,
-                 tile.expected_ns + elementwise::expected_ns(cast, map.cast, config, path),
-                 launched_ns(a_case, bounds)});
+            list.push_back(candidate_of(
+                a_case, output_stationary::name_of_tile(map.product), map,
+                bounds_of(gemm, map, config, path),
+                tile.expected_ns + elementwise::expected_ns(cast, map.cast, config, path)));
         }
         return list;
     }

@@ -176,9 +176,9 @@ class Gemv final : public ProductDataflow<GemvMapping> {
         const MemoryPath path = path_of(a_case.device);
         std::vector<Candidate> list;
         for (const GemvMapping& map : maps) {
-            const GemmBounds bounds = bounds_of(problem, map, config, path);
-            list.push_back({name_of(map, config), mapping_of(a_case, map), bounds,
-                            expected_ns(problem, map, config, path), launched_ns(a_case, bounds)});
+            list.push_back(candidate_of(a_case, name_of(map, config), map,
+                                        bounds_of(problem, map, config, path),
+                                        expected_ns(problem, map, config, path)));
         }
         return list;
     }

@@ -158,11 +158,12 @@ class Gotoblas final : public ProductDataflow<GotoblasMapping> {
         const auto& config = a_case.device.get<NpuConfig>();
         std::vector<Candidate> list;
         for (const GotoblasMapping& map : mappings_of(gemm, keys_for(a_case), config)) {
-            list.push_back(
-                {fmt::format("{} x {}, k_c {}, m_c {}, n_c {}{}", map.m_r, map.n_r, map.k_c,
-                             map.m_c, map.n_c, map.b_buffers == 2 ? ", B_r double" : ""),
-                 mapping_of(a_case, map), bounds_of(gemm, map, config, a_case.device.memory),
-                 expected_ns(gemm, map, config, path_of(a_case.device))});
+            list.push_back(candidate_of(
+                a_case,
+                fmt::format("{} x {}, k_c {}, m_c {}, n_c {}{}", map.m_r, map.n_r, map.k_c, map.m_c,
+                            map.n_c, map.b_buffers == 2 ? ", B_r double" : ""),
+                map, bounds_of(gemm, map, config, a_case.device.memory),
+                expected_ns(gemm, map, config, path_of(a_case.device))));
         }
         return list;
     }

@@ -148,8 +148,8 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
                                  const std::vector<TileCandidate>& tiles) const {
         std::vector<Candidate> list;
         for (const TileCandidate& tile : tiles) {
-            list.push_back({name_of_tile(tile.mapping), mapping_of(a_case, tile.mapping),
-                            tile.bounds, tile.expected_ns, tile.least_ns});
+            list.push_back(candidate_of(a_case, name_of_tile(tile.mapping), tile.mapping,
+                                        tile.bounds, tile.expected_ns, tile.least_ns));
         }
         return list;
     }

@@ -89,8 +89,7 @@ class WeightStationary final : public ProductDataflow<WeightStationaryMapping> {
             name.other("columns", map.columns, usual.columns);
             name.other("rows", map.rows, usual.rows);
             name.other("A buffers", map.a_buffers, usual.a_buffers);
-            list.push_back({name.take(), mapping_of(a_case, map), tile.bounds, tile.expected_ns,
-                            launched_ns(a_case, tile.bounds)});
+            list.push_back(candidate_of(a_case, name.take(), map, tile.bounds, tile.expected_ns));
         }
         return list;
     }
