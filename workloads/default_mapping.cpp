@@ -60,19 +60,19 @@ class Trials {
           to_beat_ns_(to_beat_ns),
           least_ns_(to_beat_ns) {}
 
-    // How many times as many are tried: a small product takes a moment, and what is not its
+    // How many times as many are tried: a small case takes a moment, and what is not its
     // multiplications (tasks, the first blocks, C's way out), which no estimate knows well, is the
     // more of it the smaller it is. The fewer, the longer those so far were simulated.
     double times_as_many() const {
         constexpr double kSmallMacs = 1LL << 31;
         constexpr double kMost = 5;
         constexpr double kLightEvents = 100'000;
-        if (macs() == 0) {
-            return 1;
-        }
-        const double small = std::clamp(std::sqrt(kSmallMacs / macs()), 1.0, kMost);
+        constexpr double kLightWithoutMacs = 10'000;
+        const double small =
+            macs() > 0 ? std::clamp(std::sqrt(kSmallMacs / macs()), 1.0, kMost) : kMost;
+        const double light = macs() > 0 ? kLightEvents : kLightWithoutMacs;
         const double each = events_ / std::max(1.0, static_cast<double>(tries_));
-        return std::max(1.0, small / std::max(1.0, each / kLightEvents));
+        return std::max(1.0, small / std::max(1.0, each / light));
     }
 
     // Those that are not among them yet are tried, too.
@@ -89,7 +89,8 @@ class Trials {
     bool run(const std::function<std::size_t()>& most) {
         const double before_ns = least_ns_;
         for (std::size_t i = 0; i < most(); ++i) {
-            const auto next = search_.next_likely(least_ns_);
+            // Without multiplications most of a small case is what no estimate knows well.
+            const auto next = macs() > 0 ? search_.next_likely(least_ns_) : search_.next(least_ns_);
             if (!next) {
                 break;
             }
@@ -265,6 +266,18 @@ Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runne
             fmt::format("no mapping given: chosen by simulating {} promising ones of {}, see "
                         "`mapping`",
                         trials.tried(), count),
+            trials.least_ns()};
+}
+
+Choice fastest_of(std::vector<Candidate> candidates, const Case& a_case, Runner& runner) {
+    Trials trials(a_case, runner);
+    const std::size_t count = candidates.size();
+    const Mapping expected = candidates.front().mapping;
+    trials.offer(std::move(candidates));
+    trials.run([count] { return count; });
+    trials.decide(count);
+    return {trials.best().empty() ? expected : trials.best(),
+            fmt::format("no mapping given: the fastest of {} expected to be, see `mapping`", count),
             trials.least_ns()};
 }
 

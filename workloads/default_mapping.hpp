@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "workloads/dataflow.hpp"
 
@@ -16,6 +17,9 @@ namespace tilesim::workloads {
 // where that is known.
 Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runner,
                      const std::function<std::string()>& why = {});
+
+// The fastest of these, each simulated.
+Choice fastest_of(std::vector<Candidate> candidates, const Case& a_case, Runner& runner);
 
 // The best of a few of another dataflow's mappings, where it is faster than the choice.
 std::optional<Choice> faster_of(const Dataflow& rival, const Choice& choice, const Case& a_case,

@@ -83,9 +83,16 @@ class Times final : public Runner {
     std::map<int, Time> times_;
 };
 
+// No small one: of each ten, four and two are tried.
+Case large_product() {
+    Case a_case;
+    a_case.problem = {gemm_kind(), GemmProblem{2048, 2048, 2048}};
+    return a_case;
+}
+
 int chosen(int count, Times& times) {
     const CountedNumbers dataflow(count);
-    const Case a_case;
+    const Case a_case = large_product();
     return best_expected(dataflow, a_case, times).mapping.get<int>();
 }
 
@@ -134,6 +141,42 @@ TEST(DefaultMapping, WhereTrialsTakeMoreEventsASmallProductGetsFewer) {
     EXPECT_EQ(tries(250'000), 20 + 16);
     EXPECT_EQ(tries(1'000'000), 10 + 4);
     EXPECT_EQ(tries(100'000, 2'000'000), 10 + 4);  // the first one was no measure of them
+}
+
+// What multiplies nothing is tried as often as a small product while a trial takes a tenth of its
+// events, whether it is likely to win or not.
+TEST(DefaultMapping, WithoutMultiplicationsAllAreTriedWhereThatIsSoonOver) {
+    const auto tries = [](std::uint64_t events) {
+        Times runner(all_alike());
+        runner.events = events;
+        best_expected(CountedNumbers(200), Case{}, runner);
+        return runner.runs;
+    };
+    EXPECT_EQ(tries(10'000), 50 + 100);
+    EXPECT_EQ(tries(25'000), 20 + 16);
+    EXPECT_EQ(tries(50'000), 10 + 4);
+    std::map<int, Times::Time> times;
+    for (int i = 1; i <= 50; ++i) {  // a fifth more is expected of the last than others take
+        times[i] = {i < 50 ? 800.0 : 700.0, 0, i < 50 ? 800.0 : 700.0};
+    }
+    Times runner(times);
+    EXPECT_EQ(best_expected(CountedNumbers(50), Case{}, runner).mapping.get<int>(), 50);
+}
+
+TEST(DefaultMapping, OfAFewTheFastestIsTaken) {
+    const CountedNumbers dataflow(5);
+    const Case a_case = large_product();
+    std::vector<Candidate> few = dataflow.candidates(a_case);
+    few.pop_back();
+    Times times({{1, {1000, 0, 1000}},
+                 {2, {990, 0, 990}},
+                 {3, {980, 0, 980}},
+                 {4, {995, 0, 995}},
+                 {5, {900, 0, 900}}});
+    const Choice choice = fastest_of(std::move(few), a_case, times);
+    EXPECT_EQ(choice.mapping.get<int>(), 3);
+    EXPECT_EQ(choice.time_ns, 980);
+    EXPECT_EQ(times.runs, 4);
 }
 
 // Six of a rival's mappings, or five times as many where the product is small.
@@ -208,7 +251,7 @@ TEST(DefaultMapping, AnUnlikelyRivalIsNotSimulated) {
     const CountedNumbers rival(3);
     const Choice choice{{rival, 0}, "", CountedNumbers::kExpected / 1.2};
     Times times({});
-    EXPECT_FALSE(faster_of(rival, choice, Case{}, times));
+    EXPECT_FALSE(faster_of(rival, choice, large_product(), times));
     EXPECT_EQ(times.runs, 0);
 }
 
@@ -223,7 +266,7 @@ TEST(DefaultMapping, WhatWasSimulatedWholeCompetesBeyondThoseDecided) {
 
 TEST(DefaultMapping, ARivalWinsByAWholeRunOnly) {
     const CountedNumbers rival(2);
-    const Case a_case;
+    const Case a_case = large_product();
     const Choice choice{{rival, 0}, "", 1000};
     Times slower({{1, {990, 5, 1010}}, {2, {1030, 5, 1001}}});
     EXPECT_FALSE(faster_of(rival, choice, a_case, slower));

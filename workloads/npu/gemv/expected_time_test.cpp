@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <set>
+#include <vector>
 
 #include "arch/base/units.hpp"
 #include "arch/npu/check/ready_program.hpp"
@@ -91,9 +93,30 @@ TEST(GemvExpectedTime, RowsWaitForBuffersUntilTheVectorHasCome) {
 TEST(GemvExpectedTime, SmallProductsGoToFewColumnsAndLargeOnesToAll) {
     const Machine m = load_machine("xdna2", "ddr5_5600");
     const MemoryPath path{m.memory, m.fabric};
-    EXPECT_EQ(choose_mapping({64, 64}, m.npu, path).columns, 1);
-    EXPECT_LT(choose_mapping({512, 512}, m.npu, path).columns, 8);
-    EXPECT_EQ(choose_mapping({8192, 2048}, m.npu, path).columns, 8);
+    const auto columns_of = [&](const MatrixVector& problem) {
+        return promising_mappings(problem, m.npu, path).front().columns;
+    };
+    EXPECT_EQ(columns_of({64, 64}), 1);
+    EXPECT_LT(columns_of({512, 512}), 8);
+    EXPECT_EQ(columns_of({8192, 2048}), 8);
+}
+
+// Eight columns of 2 MiB each would lie in the same banks, which only a simulation tells.
+TEST(GemvExpectedTime, EachNumberOfColumnsIsPromisingOnceTheFastestFirst) {
+    const Machine m = load_machine("xdna2", "ddr5_5600");
+    const MemoryPath path{m.memory, m.fabric};
+    const MatrixVector problem{8192, 2048};
+    const std::vector<GemvMapping> mappings = promising_mappings(problem, m.npu, path);
+    ASSERT_EQ(mappings.size(), 8U);
+    std::set<std::int64_t> columns;
+    double before = 0;
+    for (const GemvMapping& map : mappings) {
+        columns.insert(map.columns);
+        const double ns = expected_ns(problem, map, m.npu, path);
+        EXPECT_GE(ns, before);
+        before = ns;
+    }
+    EXPECT_EQ(columns.size(), 8U);
 }
 
 TEST(GemvExpectedTime, IsWhatRunsTake) {

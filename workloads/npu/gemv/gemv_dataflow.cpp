@@ -82,15 +82,26 @@ class Gemv final : public ProductDataflow<GemvMapping> {
     }
 
     // Of a small product the start and the end, which no estimate knows well, are more, and a
-    // simulation is soon over.
+    // simulation is soon over. Of larger ones only how many columns lie well in the banks of DRAM
+    // is not known.
     Choice choose(const Case& a_case, Runner& runner) const override {
         constexpr double kSmallMacs = 1 << 22;
+        constexpr double kLargeMacs = 1 << 26;
+        constexpr std::size_t kTried = 6;
         const MatrixVector problem = problem_of(a_case.problem);
         const auto& config = a_case.device.get<NpuConfig>();
         if (problem.macs() <= kSmallMacs && !mappings_of(problem, config).empty()) {
             return best_expected(*this, a_case, runner);
         }
-        return {mapping_of(a_case, choose_mapping(problem, config, path_of(a_case.device))),
+        std::vector<GemvMapping> promising =
+            promising_mappings(problem, config, path_of(a_case.device));
+        if (problem.macs() <= kLargeMacs) {
+            promising.resize(std::min(promising.size(), kTried));
+            Choice choice = fastest_of(named(a_case, promising), a_case, runner);
+            choice.time_ns = 0;  // no other dataflow reads the matrix faster: none is tried
+            return choice;
+        }
+        return {mapping_of(a_case, promising.front()),
                 "no mapping given: a matrix-vector one, expected to be fastest, see `mapping`"};
     }
 

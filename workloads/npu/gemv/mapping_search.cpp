@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <optional>
 
 #include "arch/base/config.hpp"
 #include "workloads/npu/gemv/expected_time.hpp"
@@ -74,23 +73,33 @@ std::vector<GemvMapping> variants_of(const MatrixVector& problem, const GemvMapp
     return variants;
 }
 
-GemvMapping choose_mapping(const MatrixVector& problem, const NpuConfig& config,
-                           const MemoryPath& path) {
-    std::optional<GemvMapping> best;
-    double best_ns = 0;
+std::vector<GemvMapping> promising_mappings(const MatrixVector& problem, const NpuConfig& config,
+                                            const MemoryPath& path) {
+    struct Expected {
+        GemvMapping map;
+        double ns = 0;
+    };
+    std::vector<Expected> best;  // of each number of columns
     for (const GemvMapping& map : mappings_of(problem, config)) {
         const double ns = expected_ns(problem, map, config, path);
-        if (!best || ns < best_ns) {  // the first of equals: fewest calls
-            best = map;
-            best_ns = ns;
+        if (best.empty() || best.back().map.columns != map.columns) {
+            best.push_back({map, ns});
+        } else if (ns < best.back().ns) {  // the first of equals: fewest calls
+            best.back() = {map, ns};
         }
     }
-    if (!best) {
+    if (best.empty()) {
         const auto problems = problems_of(problem, {}, config);
         throw arch::base::config::ConfigError(fmt::format(
             "workload: no matrix-vector mapping fits this device: {}", fmt::join(problems, "; ")));
     }
-    return *best;
+    std::stable_sort(best.begin(), best.end(),
+                     [](const Expected& a, const Expected& b) { return a.ns < b.ns; });
+    std::vector<GemvMapping> mappings;
+    for (const Expected& each : best) {
+        mappings.push_back(each.map);
+    }
+    return mappings;
 }
 
 }  // namespace tilesim::workloads::npu::gemv

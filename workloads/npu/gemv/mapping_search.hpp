@@ -16,8 +16,10 @@ std::vector<GemvMapping> mappings_of(const MatrixVector& problem,
 // Those that fit and differ from `mapping` in one key.
 std::vector<GemvMapping> variants_of(const MatrixVector& problem, const GemvMapping& mapping,
                                      const arch::npu::NpuConfig& config);
-// The one expected to be fastest. Throws ConfigError where none fits.
-GemvMapping choose_mapping(const MatrixVector& problem, const arch::npu::NpuConfig& config,
-                           const MemoryPath& path);
+// Of each number of columns the one expected to be fastest, the fastest first. Throws ConfigError
+// where none fits.
+std::vector<GemvMapping> promising_mappings(const MatrixVector& problem,
+                                            const arch::npu::NpuConfig& config,
+                                            const MemoryPath& path);
 
 }  // namespace tilesim::workloads::npu::gemv
