@@ -8,6 +8,7 @@
 
 #include "workloads/npu/mlir/design/arguments.hpp"
 #include "workloads/npu/mlir/design/device.hpp"
+#include "workloads/npu/mlir/design/device_names.hpp"
 #include "workloads/npu/mlir/registers/sequence_operands.hpp"
 #include "workloads/npu/mlir/sequence/sequence.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
@@ -130,8 +131,29 @@ class Configurations {
         }
     }
 
+    static std::string target_of(const Operation& device) {
+        Cursor cursor(device);
+        Cursor inside(cursor.group("("));
+        return inside.word();
+    }
+
+    // Devices of two generations are no configurations of one array.
+    void check_target(const Operation& device) const {
+        const std::string target = target_of(device);
+        const std::string loader = target_of(main_.device);
+        const std::string array = design::device_of(target);
+        const std::string loaders = design::device_of(loader);
+        if (!array.empty() && !loaders.empty() && array != loaders) {
+            throw ReadError(device.where,
+                            fmt::format("@{} is a configuration of {}, and the sequence that loads "
+                                        "it is {}'s",
+                                        symbol_of(device), target, loader));
+        }
+    }
+
     // A second load of what is there does nothing.
     void load(const Operation& device) {
+        check_target(device);
         if (parts_.empty() || parts_.back().device != &device) {
             parts_.push_back({&device, true, {}});
         }

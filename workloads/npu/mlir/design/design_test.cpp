@@ -324,6 +324,26 @@ TEST(Design, SeveralDevicesNeedAChoice) {
     EXPECT_EQ(target_of(source, options), "npu2");
 }
 
+TEST(Design, ASequenceLoadsConfigurationsOfItsOwnGeneration) {
+    const auto told = [](const char* target) {
+        const std::string text = fmt::format(
+            "module {{\naie.device({}) @part {{ aie.runtime_sequence @run() {{ }} }}\n"
+            "aie.device(npu1) {{ aie.runtime_sequence() {{ aiex.configure @part {{ aiex.run @run() "
+            ": "
+            "() }} }} }} }}",
+            target);
+        try {
+            lower(parse_design(text, "d.mlir"), {}, config());
+        } catch (const arch::base::config::ConfigError& error) {
+            return std::string{error.what()};
+        }
+        return std::string{};
+    };
+    EXPECT_EQ(told("npu1") + told("npu1_4col"), "");
+    EXPECT_THAT(told("npu2"), HasSubstr("d.mlir:2:1: @part is a configuration of npu2, and the "
+                                        "sequence that loads it is npu1's"));
+}
+
 TEST(Design, APartOfACutFileKeepsItsLineNumbers) {
     const std::string text =
         "module { aie.device(npu1) {} }\n// -----\nmodule { aie.device(npu2) { aie.novelty(%a) } "

@@ -298,7 +298,13 @@ void FifoPools::shared_pool(ObjectFifo& fifo) {
     FifoEnd& consumer = fifo.consumers.front();
     const program::TileCoordinate from = fifo.producer.tile;
     const program::TileCoordinate to = consumer.tile;
-    const program::TileCoordinate tile = fifo.memory ? *fifo.memory : reaches(to, from) ? from : to;
+    // The elements of a link are where its common tile has them, whatever else is said.
+    const std::optional<std::size_t> linked =
+        fifo.producer.pool ? fifo.producer.pool : consumer.pool;
+    const program::TileCoordinate tile = linked              ? lowering_.fifo_pools[*linked].tile
+                                         : fifo.memory       ? *fifo.memory
+                                         : reaches(to, from) ? from
+                                                             : to;
     if (!reaches(from, tile) || !reaches(to, tile)) {
         throw ReadError(fifo.operation->where,
                         fmt::format("the cores of @{} do not both reach the memory of tile "
@@ -306,7 +312,7 @@ void FifoPools::shared_pool(ObjectFifo& fifo) {
                                     fifo.name, tile.column, tile.row));
     }
     const auto number = static_cast<std::size_t>(&fifo - lowering_.fifos.data());
-    if (!fifo.producer.pool && !consumer.pool) {
+    if (!linked) {
         fifo.producer.pool =
             add_pool(tile, fifo.element, fifo.name, depth_of(fifo, number, fifo.producer, true));
         if (fifo.synchronized) {

@@ -84,6 +84,12 @@ void ObjectFifoReader::depths(Cursor& inside, ObjectFifo& fifo) {
 void ObjectFifoReader::attributes(const Operation& operation, ObjectFifo& fifo) const {
     fifo.dma = is_true(operation, "via_DMA");
     transport(operation, fifo);
+    // Whose memory two cores share, as designs of 2024 and 2025 say it: 0 the producer's, 1 the
+    // consumer's.
+    const auto shared = integer_attribute(operation, "via_shared_mem");
+    if (shared && fifo.consumers.size() == 1) {
+        fifo.memory = *shared == 0 ? fifo.producer.tile : fifo.consumers.front().tile;
+    }
     fifo.synchronized = !is_true(operation, "disable_synchronization");
     fifo.repeat = integer_attribute(operation, "repeat_count").value_or(1);
     fifo.iterations = integer_attribute(operation, "iter_count");

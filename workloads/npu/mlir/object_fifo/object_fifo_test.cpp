@@ -48,6 +48,30 @@ TEST(ObjectFifo, NeighboursShareThePoolOfTheProducer) {
     EXPECT_EQ(take.action.value, -2);
 }
 
+TEST(ObjectFifo, ADesignSaysWhoseMemoryIsShared) {
+    const auto tile = [](const char* attributes) {
+        return read_npu(kFifoTiles +
+                        fmt::format("aie.objectfifo @f(%a, {{%b}}, 1 : i32) {} : "
+                                    "!aie.objectfifo<memref<16xi32>>\n",
+                                    attributes) +
+                        core("%a", "f", "Produce", 1, 1) + core("%b", "f", "Consume", 1, 1))
+            .buffers.at(0)
+            .tile;
+    };
+    EXPECT_EQ(tile("{via_shared_mem = 0 : i32}"), (program::TileCoordinate{0, 2}));
+    EXPECT_EQ(tile("{via_shared_mem = 1 : i32}"), (program::TileCoordinate{0, 3}));
+    // Of a link the elements are on its common tile, here west of the core that takes them.
+    const program::Program linked = read_npu(
+        std::string{kFifoTiles} +
+        "%east = aie.tile(1, 2)\n"
+        "aie.objectfifo @in(%s, {%a}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+        "aie.objectfifo @on(%a, {%east}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+        "aie.objectfifo.allocate @on(%east)\naie.objectfifo.link [@in] -> [@on] ([] [])\n" +
+        core("%east", "on", "Consume", 1, 1));
+    EXPECT_EQ(linked.buffers.at(0).tile, (program::TileCoordinate{0, 2}));
+    EXPECT_EQ(linked.routes.size(), 1U);
+}
+
 program::TileCoordinate place_of(const program::Program& program, const std::string& buffer) {
     for (const program::Buffer& each : program.buffers) {
         if (each.name == buffer) {
