@@ -184,6 +184,30 @@ TEST(Devices, AModelIsComparedProductByProduct) {
     EXPECT_NEAR(rows[8]["time_ns"]["lpddr5x_pim"].get<double>(), sum, 1e-3);
 }
 
+// Two tokens choose two of four experts each: three of them are read, one token at each but one.
+TEST(Devices, OfExpertsThoseThatTheTokensReadAreSummed) {
+    const arch::base::TemporaryFolder folder;
+    std::ofstream(folder.path() / "model.yaml")
+        << "{name: tiny, layers: 3, hidden: 256, heads: 4, feed_forward: 512, vocabulary: 300, "
+           "experts: 4, experts_per_token: 2}\n";
+    const std::string scenario = folder.path() / "s.yaml";
+    std::ofstream(scenario) << "device: lpddr5x_pim\nworkload: {model: model.yaml, generate: 2, "
+                               "batch: 2, place: {router: banks}}\n";
+    const Output output =
+        call("run --search 0 --devices lpddr5x_pim,gddr6_aim " + scenario + " --format json");
+    ASSERT_EQ(output.code, 0) << output.text;
+    const json rows = json::parse(output.text)["rows"];
+    ASSERT_EQ(rows.size(), 6U);  // five products and their sum, with two tokens
+    const auto time = [&](std::size_t i) {
+        return rows[i]["time_ns"]["lpddr5x_pim"].get<double>();
+    };
+    EXPECT_EQ(rows[0]["M"], 2);
+    EXPECT_EQ(rows[3]["product"], "fc1");
+    EXPECT_EQ(rows[3]["M"], 1);
+    EXPECT_EQ(rows[5]["M"], 2);
+    EXPECT_NEAR(time(5), 3 * (time(0) + time(1) + time(2) + 3 * (time(3) + time(4))), 1e-3);
+}
+
 // The time a printed command gives.
 double repeated(std::string command) {
     return json::parse(call(command.substr(sizeof "tilesim") + " --format json").text)["time_ns"];

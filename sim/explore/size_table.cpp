@@ -13,6 +13,7 @@
 #include "workloads/gemm.hpp"
 #include "workloads/gemv.hpp"
 #include "workloads/pim/transformer/model_workload.hpp"
+#include "workloads/pim/transformer/operators.hpp"
 #include "workloads/transformer.hpp"
 
 namespace tilesim::sim::explore {
@@ -29,7 +30,7 @@ namespace {
 struct LayerList {
     workloads::TransformerModel model;
     workloads::GemvProblem format;
-    std::int64_t prompt = 0, generate = 1;
+    std::int64_t prompt = 0, generate = 1, batch = 1;
 };
 
 LayerList read_layers(Document& document) {
@@ -37,12 +38,15 @@ LayerList read_layers(Document& document) {
     Node node = root.child("workload", "what is computed");
     LayerList layers;
     std::string name;
-    std::string prompt_device;  // each device takes the prompt itself here
+    std::string prompt_device;  // each device takes everything itself here
+    workloads::pim::transformer::Places places;
     node.required("model", name, "a shipped transformer, or the path of a model file");
     const arch::base::config::Range tokens{0, 1 << 20};
     node.optional("prompt", layers.prompt, tokens, "tokens given, worked on at once");
     node.optional("generate", layers.generate, tokens, "tokens generated, one by one");
+    node.optional("batch", layers.batch, {1, 4096}, "sequences side by side");
     node.optional("prompt_device", prompt_device, "NPU for the prompt's matrices");
+    workloads::pim::transformer::read_places(node, places);
     workloads::read_gemv_format(node, layers.format);
     layers.model = workloads::load_transformer(node, name);
     node.done();
@@ -74,15 +78,27 @@ Job product_job(const Job& base, const Size& size, const workloads::GemvProblem&
 std::vector<Size> layer_sizes(const Job& base, Document& document, std::vector<std::int64_t> rows) {
     const LayerList layers = read_layers(document);
     if (rows.empty() && layers.prompt > 0) {
-        rows.push_back(layers.prompt);
+        rows.push_back(layers.prompt * layers.batch);
     }
-    if (rows.empty() || (layers.generate > 0 && rows[0] == layers.prompt && rows[0] != 1)) {
-        rows.push_back(1);
+    if (rows.empty() || (layers.generate > 0 && rows[0] == layers.prompt * layers.batch &&
+                         rows[0] != layers.batch)) {
+        rows.push_back(layers.batch);
     }
     std::vector<Size> sizes;
-    for (const std::int64_t m : rows) {
+    for (const std::int64_t tokens : rows) {
         for (const auto& matrix : layers.model.layer_matrices()) {
-            Size size{matrix.name, m, matrix.columns, matrix.rows, layers.model.layers, {}};
+            const workloads::pim::transformer::Operator op{matrix.name,
+                                                           {},
+                                                           static_cast<double>(matrix.uses),
+                                                           static_cast<double>(matrix.copies)};
+            Size size{matrix.name,
+                      tokens_of_each(op, tokens),
+                      matrix.columns,
+                      matrix.rows,
+                      layers.model.layers,
+                      {},
+                      tokens,
+                      copies_read(op, static_cast<double>(tokens))};
             size.job = product_job(base, size, layers.format);
             sizes.push_back(std::move(size));
         }
@@ -116,10 +132,10 @@ void add_sums(SizeTable& table, const std::vector<Size>& sizes) {
         if (sizes[i].layers == 0) {
             return;
         }
-        const auto layers = static_cast<double>(sizes[i].layers);
-        if (sums.empty() || sums.back().m != row.m) {
+        const double times = static_cast<double>(sizes[i].layers) * sizes[i].matrices;
+        if (sums.empty() || sums.back().m != sizes[i].tokens) {
             sums.push_back({fmt::format("all {} layers", sizes[i].layers),
-                            row.m,
+                            sizes[i].tokens,
                             0,
                             0,
                             std::vector<std::optional<double>>(row.time_ns.size(), 0.0),
@@ -128,7 +144,7 @@ void add_sums(SizeTable& table, const std::vector<Size>& sizes) {
         }
         for (std::size_t d = 0; d < row.time_ns.size(); ++d) {
             std::optional<double>& sum = sums.back().time_ns[d];
-            sum = sum && row.time_ns[d] ? std::optional{*sum + layers * *row.time_ns[d]}
+            sum = sum && row.time_ns[d] ? std::optional{*sum + times * *row.time_ns[d]}
                                         : std::nullopt;
         }
     }

@@ -1,7 +1,7 @@
 // Matrix products of several sizes on several devices: who is fastest at which size.
 //
 // The sizes are a GEMM's with other numbers of rows, or those of a transformer's layers: with as
-// many rows as its prompt has tokens, and with one, as token generation has them.
+// many rows as its prompts have tokens, and with one a sequence, as token generation has them.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,8 @@ struct Size {
     std::int64_t m = 0, k = 0, n = 0;
     std::int64_t layers = 0;  // that have this product; 0: no part of a model
     Job job;
+    std::int64_t tokens = 0;  // a layer works on
+    double matrices = 1;      // of a layer that they read: experts
 };
 
 // `rows`: those to compare; none: the model's own. Empty where the scenario is one run on each

@@ -56,32 +56,15 @@ void read_prompt_device(ProblemSource& source, ModelWorkload& workload) {
     }
 }
 
-void read_places(Node& node, ModelWorkload& workload) {
-    Node child = node.child("place", "where each operator runs while tokens are generated");
-    Places& places = workload.places;
-    const std::vector<std::pair<std::string_view, Place>> kPlaces{
-        {"banks", Place::Banks}, {"soc", Place::Soc}, {"npu", Place::Npu}};
-    const std::vector<std::pair<std::string_view, Place>> kOfAttention{{"banks", Place::Banks},
-                                                                       {"soc", Place::Soc}};
-    child.optional("qkv", places.qkv, kPlaces, "queries, keys and values");
-    child.optional("attention", places.attention, kOfAttention, "over the cached keys and values");
-    child.optional("projection", places.projection, kPlaces, "of the heads' outputs");
-    child.optional("router", places.router, kPlaces, "of a mixture of experts");
-    Place both = places.up;
-    child.optional("feed_forward", both, kPlaces, "both its matrices");
-    places.up = places.down = both;
-    child.optional("up", places.up, kPlaces,
-                   "its first matrix, with the gate; left out: feed_forward");
-    child.optional("down", places.down, kPlaces, "its second matrix; left out: feed_forward");
-    child.optional("head", places.head, kPlaces, "the vocabulary");
+void check_places(Node& node, const ModelWorkload& workload) {
+    const Places& places = workload.places;
     for (const Place place :
          {places.qkv, places.projection, places.router, places.up, places.down, places.head}) {
         if (place == Place::Npu && !workload.prompt_device && !node.describing()) {
-            child.error("", "npu needs a prompt_device");
+            node.error("place", "npu needs a prompt_device");
             break;
         }
     }
-    child.done();
 }
 
 class ModelKind final : public ProblemKind {
@@ -107,7 +90,8 @@ class ModelKind final : public ProblemKind {
                        "the units at the banks multiply integers by integers or floats by floats");
         }
         read_prompt_device(source, workload);
-        read_places(node, workload);
+        read_places(node, workload.places);
+        check_places(node, workload);
         workload.model = load_transformer(node, name);
         const std::int64_t tokens_in_all = workload.prompt + workload.generate;
         if (tokens_in_all == 0) {
@@ -142,6 +126,26 @@ class ModelKind final : public ProblemKind {
 
 const char* name_of(Place place) {
     return place == Place::Banks ? "banks" : place == Place::Soc ? "soc" : "npu";
+}
+
+void read_places(Node& node, Places& places) {
+    Node child = node.child("place", "where each operator runs while tokens are generated");
+    const std::vector<std::pair<std::string_view, Place>> kPlaces{
+        {"banks", Place::Banks}, {"soc", Place::Soc}, {"npu", Place::Npu}};
+    const std::vector<std::pair<std::string_view, Place>> kOfAttention{{"banks", Place::Banks},
+                                                                       {"soc", Place::Soc}};
+    child.optional("qkv", places.qkv, kPlaces, "queries, keys and values");
+    child.optional("attention", places.attention, kOfAttention, "over the cached keys and values");
+    child.optional("projection", places.projection, kPlaces, "of the heads' outputs");
+    child.optional("router", places.router, kPlaces, "of a mixture of experts");
+    Place both = places.up;
+    child.optional("feed_forward", both, kPlaces, "both its matrices");
+    places.up = places.down = both;
+    child.optional("up", places.up, kPlaces,
+                   "its first matrix, with the gate; left out: feed_forward");
+    child.optional("down", places.down, kPlaces, "its second matrix; left out: feed_forward");
+    child.optional("head", places.head, kPlaces, "the vocabulary");
+    child.done();
 }
 
 const ProblemKind& model_kind() {

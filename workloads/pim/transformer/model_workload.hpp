@@ -38,6 +38,9 @@ struct ModelWorkload {
     Places places;
 };
 
+// The key `place` below a model's.
+void read_places(arch::base::config::Node& node, Places& places);
+
 const ProblemKind& model_kind();
 
 }  // namespace tilesim::workloads::pim::transformer
