@@ -1,5 +1,7 @@
 #include "workloads/transformer.hpp"
 
+#include <cmath>
+
 #include "workloads/paths.hpp"
 
 namespace tilesim::workloads {
@@ -15,6 +17,15 @@ std::vector<TransformerModel::Matrix> TransformerModel::layer_matrices() const {
                         experts_per_token});
     matrices.push_back({gated ? "down" : "fc2", hidden, feed_forward, experts, experts_per_token});
     return matrices;
+}
+
+double matrices_read(double copies, double uses, double tokens) {
+    return copies * (1 - std::pow(1 - uses / copies, tokens));
+}
+
+std::int64_t tokens_of_each(double copies, double uses, std::int64_t tokens) {
+    const auto all = static_cast<double>(tokens);
+    return std::llround(uses * all / matrices_read(copies, uses, all));
 }
 
 TransformerModel read_transformer(arch::base::config::Node node) {

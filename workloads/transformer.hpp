@@ -39,6 +39,11 @@ struct TransformerModel {
     std::vector<Matrix> layer_matrices() const;
 };
 
+// How many of `copies` matrices `tokens` tokens read, each choosing `uses` of them evenly, and how
+// many of the tokens are at each of these on average.
+double matrices_read(double copies, double uses, double tokens);
+std::int64_t tokens_of_each(double copies, double uses, std::int64_t tokens);
+
 TransformerModel read_transformer(arch::base::config::Node node);
 // The transformer `name` stands for; an empty one, with an error at the key `model` of `node`, when
 // there is none.

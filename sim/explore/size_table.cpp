@@ -13,7 +13,6 @@
 #include "workloads/gemm.hpp"
 #include "workloads/gemv.hpp"
 #include "workloads/pim/transformer/model_workload.hpp"
-#include "workloads/pim/transformer/operators.hpp"
 #include "workloads/transformer.hpp"
 
 namespace tilesim::sim::explore {
@@ -87,18 +86,16 @@ std::vector<Size> layer_sizes(const Job& base, Document& document, std::vector<s
     std::vector<Size> sizes;
     for (const std::int64_t tokens : rows) {
         for (const auto& matrix : layers.model.layer_matrices()) {
-            const workloads::pim::transformer::Operator op{matrix.name,
-                                                           {},
-                                                           static_cast<double>(matrix.uses),
-                                                           static_cast<double>(matrix.copies)};
+            const auto copies = static_cast<double>(matrix.copies);
+            const auto uses = static_cast<double>(matrix.uses);
             Size size{matrix.name,
-                      tokens_of_each(op, tokens),
+                      workloads::tokens_of_each(copies, uses, tokens),
                       matrix.columns,
                       matrix.rows,
                       layers.model.layers,
                       {},
                       tokens,
-                      copies_read(op, static_cast<double>(tokens))};
+                      workloads::matrices_read(copies, uses, static_cast<double>(tokens))};
             size.job = product_job(base, size, layers.format);
             sizes.push_back(std::move(size));
         }

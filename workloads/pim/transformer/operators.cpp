@@ -1,7 +1,6 @@
 #include "workloads/pim/transformer/operators.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -35,12 +34,11 @@ GemvProblem gemv_of(const ModelWorkload& workload, std::int64_t rows, std::int64
 }
 
 double copies_read(const Operator& op, double tokens) {
-    return op.copies * (1 - std::pow(1 - op.uses / op.copies, tokens));
+    return matrices_read(op.copies, op.uses, tokens);
 }
 
 std::int64_t tokens_of_each(const Operator& op, std::int64_t tokens) {
-    const auto all = static_cast<double>(tokens);
-    return std::llround(op.uses * all / copies_read(op, all));
+    return workloads::tokens_of_each(op.copies, op.uses, tokens);
 }
 
 double passes_of(const Operator& op, std::int64_t tokens, std::int64_t sharing) {
