@@ -218,6 +218,21 @@ TEST(Bottlenecks, StreamsNeedTheWordsOfResultsToo) {
     EXPECT_EQ(next(302), "streams to the shims, a word a cycle");
 }
 
+// Their channels have not told yet in which cycles of a descriptor they waited.
+TEST(Bottlenecks, StreamsOfASampledRunNeedWhatTheirBoundSays) {
+    RunResult result;
+    result.mapping = nlohmann::ordered_json::object();
+    result.time_ns = 1000;
+    result.bounds = GemmBounds{.stream_ns = 307};
+    result.sampled.emplace();
+    result.where = {{"core", {{"multiply", 601}, {"waiting_for_input", 399}}},
+                    {"shim_mm2s0", {{"streaming", 100}, {"waiting_for_stream", 900}}},
+                    {"shim_s2mm0", {{"streaming", 997}, {"idle", 3}}}};
+    name_array_bottlenecks(result);
+    EXPECT_EQ(result.bottleneck, "core kernel: multiply");
+    EXPECT_EQ(result.next_bottleneck, "streams between memory tiles and cores");
+}
+
 // Cores with less work than the others lower the mean, not what the others need.
 TEST(Bottlenecks, KernelsNeedTheTimeOfTheBusiestCore) {
     RunResult result;
