@@ -32,6 +32,12 @@ nlohmann::ordered_json measured(const workloads::RunResult& result) {
          {"workload", "mapping", "notes", "not_exercised", "wall_s", "events", "provenance"}) {
         json.erase(key);
     }
+    const nlohmann::ordered_json::json_pointer matrices("/details/layer_matrices");
+    if (json.contains(matrices)) {
+        for (auto& matrix : json.at(matrices)) {
+            matrix.erase("mapping");
+        }
+    }
     return json;
 }
 
