@@ -161,19 +161,24 @@ TEST(Devices, MemoryIsFastestAtOneRowAndTheArrayAtMany) {
     EXPECT_EQ(table["rows"][1]["fastest"], "xdna2");
 }
 
-TEST(Devices, AModelIsComparedProductByProduct) {
+// A small model's, with more of its keys and of the workload's.
+json rows_of_model(const std::string& devices, const std::string& of_model,
+                   const std::string& of_workload) {
     const arch::base::TemporaryFolder folder;
     std::ofstream(folder.path() / "model.yaml")
-        << "name: tiny\nlayers: 3\nhidden: 256\nheads: 4\nfeed_forward: 512\n"
-           "vocabulary: 300\n";
+        << "{name: tiny, layers: 3, hidden: 256, heads: 4, feed_forward: 512, vocabulary: 300"
+        << of_model << "}\n";
     const std::string scenario = folder.path() / "s.yaml";
-    std::ofstream(scenario) << "device: xdna2\nworkload: {model: "
-                            << (folder.path() / "model.yaml").string()
-                            << ", prompt: 32, generate: 2}\n";
+    std::ofstream(scenario) << "device: lpddr5x_pim\nworkload: {model: model.yaml, generate: 2"
+                            << of_workload << "}\n";
     const Output output =
-        call("run --search 0 --devices xdna2,lpddr5x_pim " + scenario + " --format json");
-    ASSERT_EQ(output.code, 0);
-    const json rows = json::parse(output.text)["rows"];
+        call("run --search 0 --devices " + devices + " " + scenario + " --format json");
+    EXPECT_EQ(output.code, 0) << output.text;
+    return json::parse(output.text)["rows"];
+}
+
+TEST(Devices, AModelIsComparedProductByProduct) {
+    const json rows = rows_of_model("xdna2,lpddr5x_pim", "", ", prompt: 32");
     ASSERT_EQ(rows.size(), 10U);  // four products and their sum, with 32 rows and with one
     double sum = 0;
     for (std::size_t i = 0; i < 4; ++i) {
@@ -186,17 +191,8 @@ TEST(Devices, AModelIsComparedProductByProduct) {
 
 // Two tokens choose two of four experts each: three of them are read, one token at each but one.
 TEST(Devices, OfExpertsThoseThatTheTokensReadAreSummed) {
-    const arch::base::TemporaryFolder folder;
-    std::ofstream(folder.path() / "model.yaml")
-        << "{name: tiny, layers: 3, hidden: 256, heads: 4, feed_forward: 512, vocabulary: 300, "
-           "experts: 4, experts_per_token: 2}\n";
-    const std::string scenario = folder.path() / "s.yaml";
-    std::ofstream(scenario) << "device: lpddr5x_pim\nworkload: {model: model.yaml, generate: 2, "
-                               "batch: 2, place: {router: banks}}\n";
-    const Output output =
-        call("run --search 0 --devices lpddr5x_pim,gddr6_aim " + scenario + " --format json");
-    ASSERT_EQ(output.code, 0) << output.text;
-    const json rows = json::parse(output.text)["rows"];
+    const json rows = rows_of_model("lpddr5x_pim,gddr6_aim", ", experts: 4, experts_per_token: 2",
+                                    ", batch: 2, place: {router: banks}");
     ASSERT_EQ(rows.size(), 6U);  // five products and their sum, with two tokens
     const auto time = [&](std::size_t i) {
         return rows[i]["time_ns"]["lpddr5x_pim"].get<double>();

@@ -260,6 +260,22 @@ TEST(Session, TheStatesOfUnitsInMemoryAddUpToTheProductsCycles) {
                                                           "adds 1792 sums more, 0.030 us")));
 }
 
+// Each product's sums behind it, of which one's alone were told.
+TEST(Session, WhatIsLeftToTheHostIsOfAllProducts) {
+    const auto rest_ns = [](int vectors) {
+        const workloads::RunResult result = session::run(parse_scenario(
+            fmt::format("device: lpddr5x_pim\nworkload: {{gemm: {{M: {}, K: 256, N: 256, a: int8, "
+                        "b: int8, c: int32}}}}\nmapping: {{pimnast: {{split_k: 8}}}}\n",
+                        vectors),
+            "s.yaml", {{"device.pim.split_reduction", "soc"}}));
+        const double rest = result.details.at("rest_on_host_ns").get<double>();
+        EXPECT_NEAR(result.time_ns - rest, static_cast<double>(result.cycles) / 0.9375, 1);
+        return rest;
+    };
+    EXPECT_GT(rest_ns(1), 0);
+    EXPECT_DOUBLE_EQ(rest_ns(8), 8 * rest_ns(1));
+}
+
 // It was simulated for the choice, which takes no part of the result but a note.
 TEST(Session, TheRunOfAChosenMappingIsThatOfTheSameMappingGiven) {
     const auto run = [](const workloads::Overrides& overrides) {

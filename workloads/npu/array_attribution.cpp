@@ -217,8 +217,11 @@ double needed_of_channels(const RunResult& result) {
 // A sampled run ends amid descriptors, whose waits are not told from their words before their end.
 double longest_stream(const Times& times, std::string_view prefix) {
     double longest = 0;
+    if (times.result.sampled) {
+        return longest;
+    }
     for (const Lane& lane : lanes_of(times, prefix)) {
-        longest = std::max(longest, times.result.sampled ? 0.0 : lane.streaming);
+        longest = std::max(longest, lane.streaming);
     }
     return longest;
 }

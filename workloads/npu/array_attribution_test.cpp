@@ -23,6 +23,21 @@ RunResult array_run(decltype(RunResult::where) where) {
     return result;
 }
 
+// One whose bounds are known.
+RunResult bounded_run(double time_ns, const GemmBounds& bounds, decltype(RunResult::where) where,
+                      bool sampled = false) {
+    RunResult result;
+    result.mapping = nlohmann::ordered_json::object();
+    result.time_ns = time_ns;
+    result.bounds = bounds;
+    if (sampled) {
+        result.sampled.emplace();
+    }
+    result.where = std::move(where);
+    name_array_bottlenecks(result);
+    return result;
+}
+
 TEST(Bottlenecks, DispatchIsNotChargedToWhatWaitsForIt) {
     const RunResult result = array_run(
         {{"command_processor", {{"dispatch", 900}, {"writing", 20}, {"waiting_for_token", 50}}},
@@ -148,18 +163,12 @@ TEST(Bottlenecks, VectorKernelsAreACause) {
 }
 
 TEST(Bottlenecks, ABoundLongerThanAnyCauseIsTheBottleneck) {
-    const auto run = [](double stream_ns, double memory_ns, double memory_waits = 51) {
-        RunResult result;
-        result.mapping = nlohmann::ordered_json::object();
-        result.time_ns = 2000;
-        result.bounds = GemmBounds{.stream_ns = stream_ns, .memory_ns = memory_ns};
-        result.where = {{"core", {{"multiply", 918}, {"waiting_for_input", 82}}},  // 2 ns a cycle
-                        {"shim_mm2s0",
-                         {{"streaming", 500},
-                          {"waiting_for_memory", memory_waits},
-                          {"waiting_for_stream", 500 - memory_waits}}}};
-        name_array_bottlenecks(result);
-        return result;
+    const auto run = [](double stream_ns, double memory_ns) {
+        return bounded_run(
+            2000, {.stream_ns = stream_ns, .memory_ns = memory_ns},  // 2 ns a cycle
+            {{"core", {{"multiply", 918}, {"waiting_for_input", 82}}},
+             {"shim_mm2s0",
+              {{"streaming", 500}, {"waiting_for_memory", 51}, {"waiting_for_stream", 449}}}});
     };
     EXPECT_EQ(run(1000, 1836).bottleneck, "core kernel: multiply");
     EXPECT_EQ(run(1000, 1838).bottleneck, "shim reads waiting for DRAM and its fabric");
@@ -172,16 +181,12 @@ TEST(Bottlenecks, ABoundLongerThanAnyCauseIsTheBottleneck) {
 // is named first, and neither is faster alone.
 TEST(Bottlenecks, WhatNeedsAsLongAsTheBottleneckComesNext) {
     const auto run = [](double memory_waits) {
-        RunResult result;
-        result.mapping = nlohmann::ordered_json::object();
-        result.time_ns = 2000;  // 2 ns a cycle
-        result.bounds = GemmBounds{.compute_ns = 520, .stream_ns = 1838, .memory_ns = 1838};
-        result.where = {{"command_processor", {{"dispatch", 31}, {"waiting_for_token", 969}}},
-                        {"core", {{"multiply", 260}, {"waiting_for_input", 740}}},
-                        {"shim_mm2s0",
-                         {{"streaming", 919}, {"waiting_for_memory", memory_waits}, {"idle", 3}}}};
-        name_array_bottlenecks(result);
-        return result;
+        return bounded_run(
+            2000, {.compute_ns = 520, .stream_ns = 1838, .memory_ns = 1838},  // 2 ns a cycle
+            {{"command_processor", {{"dispatch", 31}, {"waiting_for_token", 969}}},
+             {"core", {{"multiply", 260}, {"waiting_for_input", 740}}},
+             {"shim_mm2s0",
+              {{"streaming", 919}, {"waiting_for_memory", memory_waits}, {"idle", 3}}}});
     };
     EXPECT_EQ(run(92).bottleneck, "shim reads waiting for DRAM and its fabric");
     EXPECT_EQ(run(92).next_bottleneck, "streams from the shims, a word a cycle");
@@ -220,33 +225,26 @@ TEST(Bottlenecks, StreamsNeedTheWordsOfResultsToo) {
 
 // Their channels have not told yet in which cycles of a descriptor they waited.
 TEST(Bottlenecks, StreamsOfASampledRunNeedWhatTheirBoundSays) {
-    RunResult result;
-    result.mapping = nlohmann::ordered_json::object();
-    result.time_ns = 1000;
-    result.bounds = GemmBounds{.stream_ns = 307};
-    result.sampled.emplace();
-    result.where = {{"core", {{"multiply", 601}, {"waiting_for_input", 399}}},
-                    {"shim_mm2s0", {{"streaming", 100}, {"waiting_for_stream", 900}}},
-                    {"shim_s2mm0", {{"streaming", 997}, {"idle", 3}}}};
-    name_array_bottlenecks(result);
+    const RunResult result =
+        bounded_run(1000, {.stream_ns = 307},
+                    {{"core", {{"multiply", 601}, {"waiting_for_input", 399}}},
+                     {"shim_mm2s0", {{"streaming", 100}, {"waiting_for_stream", 900}}},
+                     {"shim_s2mm0", {{"streaming", 997}, {"idle", 3}}}},
+                    true);
     EXPECT_EQ(result.bottleneck, "core kernel: multiply");
     EXPECT_EQ(result.next_bottleneck, "streams between memory tiles and cores");
 }
 
 // Cores with less work than the others lower the mean, not what the others need.
 TEST(Bottlenecks, KernelsNeedTheTimeOfTheBusiestCore) {
-    RunResult result;
-    result.mapping = nlohmann::ordered_json::object();
-    result.time_ns = 1000;
-    result.bounds = GemmBounds{.compute_ns = 907, .stream_ns = 500, .memory_ns = 701};
-    result.where = {{"core", {{"multiply", 690}, {"waiting_for_input", 310}}},
-                    {"shim_mm2s0", {{"streaming", 401}, {"waiting_for_memory", 599}}}};
-    name_array_bottlenecks(result);
-    EXPECT_EQ(result.bottleneck, "shim reads waiting for DRAM and its fabric");  // 690 and 310
-    result.bounds->compute_ns = 1001;
-    name_array_bottlenecks(result);
-    EXPECT_EQ(result.bottleneck, "core kernel: multiply");
-    EXPECT_DOUBLE_EQ(result.most_saved_percent.value(), 29.9);
+    const auto run = [](double compute_ns) {
+        return bounded_run(1000, {.compute_ns = compute_ns, .stream_ns = 500, .memory_ns = 701},
+                           {{"core", {{"multiply", 690}, {"waiting_for_input", 310}}},
+                            {"shim_mm2s0", {{"streaming", 401}, {"waiting_for_memory", 599}}}});
+    };
+    EXPECT_EQ(run(999).bottleneck, "shim reads waiting for DRAM and its fabric");
+    EXPECT_EQ(run(1001).bottleneck, "core kernel: multiply");
+    EXPECT_DOUBLE_EQ(run(1001).most_saved_percent.value(), 29.9);
 }
 
 TEST(Bottlenecks, ALaunchSavesWhateverElseNeeds) {

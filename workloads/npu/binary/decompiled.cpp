@@ -216,8 +216,7 @@ class Decompiler {
         return text +
                fmt::format(
                    "tilesim.note \"{}{} writes of the configuration set up other units of the "
-                   "device (its "
-                   "processors, memory, clocks): left out\"\n",
+                   "device (its processors, memory, clocks): left out\"\n",
                    configuration_.writes.empty()
                        ? "nothing in the configuration writes an AI Engine array's registers: "
                        : "",

@@ -286,7 +286,6 @@ void run_gemv(Runner& runner, const Case& a_case, const GemvProblem& gemv,
     const double on_host_ns = host_ns(a_case.device.get<arch::pim::SocConfig>(), pim, gemv,
                                       placement, result.time_ns / all);
     add_rest_on_host(on_host_ns * all, std::move(causes), a_case.device.memory, result);
-    result.details["rest_on_host_ns"] = on_host_ns;  // a product
     note_uncharged_sums(a_case, gemv, placement, result);
     set_rates(result, gemv.macs() * all, a_case.device.memory.clock);
 }

@@ -28,7 +28,10 @@ constexpr const char* kKey = "pim_program";
 std::int64_t words_of(const arch::pim::PimProgram& program, std::int64_t banks) {
     std::int64_t words = 0;
     for (const arch::pim::PimCommand& command : program.commands) {
-        for (std::int64_t bank = 0; bank < banks && command.op == arch::pim::PimOp::Mac; ++bank) {
+        if (command.op != arch::pim::PimOp::Mac) {
+            continue;
+        }
+        for (std::int64_t bank = 0; bank < banks; ++bank) {
             words += command.banks.holds(bank) ? command.count : 0;
         }
     }

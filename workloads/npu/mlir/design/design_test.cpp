@@ -328,9 +328,8 @@ TEST(Design, ASequenceLoadsConfigurationsOfItsOwnGeneration) {
     const auto told = [](const char* target) {
         const std::string text = fmt::format(
             "module {{\naie.device({}) @part {{ aie.runtime_sequence @run() {{ }} }}\n"
-            "aie.device(npu1) {{ aie.runtime_sequence() {{ aiex.configure @part {{ aiex.run @run() "
-            ": "
-            "() }} }} }} }}",
+            "aie.device(npu1) {{ aie.runtime_sequence() {{ aiex.configure @part {{\n"
+            "aiex.run @run() : () }} }} }} }}",
             target);
         try {
             lower(parse_design(text, "d.mlir"), {}, config());

@@ -323,9 +323,8 @@ class FifoStreams {
             const std::int64_t length = stop - link->offsets[branch];
             if (length <= 0) {
                 throw ReadError(link->where,
-                                fmt::format("the pieces of a link begin one behind "
-                                            "the other in its elements of {}, not at "
-                                            "{}",
+                                fmt::format("the pieces of a link begin one behind the other in "
+                                            "its elements of {}, not at {}",
                                             pool.element.elements, fmt::join(link->offsets, ", ")));
             }
             return length;
