@@ -1,10 +1,8 @@
 // Which banks are refreshed when, and for how long.
 #pragma once
 
-#include <algorithm>
-#include <bit>
+#include <cstddef>
 #include <cstdint>
-#include <ranges>
 
 #include "arch/memory/device/command_timing.hpp"
 #include "arch/memory/device/memory_config.hpp"
@@ -25,16 +23,18 @@ struct RefreshRound {
 // sequential stream with few requests under way would go from channel to channel with the
 // refreshes, and meet one nearly everywhere.
 inline std::int64_t refresh_turn(std::size_t channel, std::size_t channels) {
-    const auto from_lowest_bit = [width = std::bit_width(channels)](std::size_t number) {
+    const auto from_lowest_bit = [channels](std::size_t number) {
         std::size_t value = 0;
-        for (int bit = 0; bit < width; ++bit) {
-            value = 2 * value + (number >> bit) % 2;
+        for (std::size_t place = 1; place <= channels; place *= 2) {
+            value = 2 * value + number / place % 2;
         }
         return value;
     };
-    return std::ranges::count_if(
-        std::views::iota(std::size_t{0}, channels),
-        [&](std::size_t other) { return from_lowest_bit(other) < from_lowest_bit(channel); });
+    std::int64_t turn = 0;
+    for (std::size_t other = 0; other < channels; ++other) {
+        turn += from_lowest_bit(other) < from_lowest_bit(channel) ? 1 : 0;
+    }
+    return turn;
 }
 
 // CK of a channel's first round: the same for all, or else they share out an interval.
