@@ -1,188 +1,32 @@
 #include "sim/compare/calibration.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 
 #include "arch/base/config.hpp"
 #include "arch/base/units.hpp"
 #include "sim/compare/least_squares.hpp"
+#include "sim/compare/predictor.hpp"
 #include "workloads/catalogue/catalogue.hpp"
 
 namespace tilesim::sim::compare {
 
-using namespace arch::base::config;
+using arch::base::kPercent;
+using arch::base::config::ConfigError;
 
 namespace {
 
-using arch::base::kPercent;
 constexpr double kStep = 0.1;           // of a derivative
 constexpr double kGrain = 1e-3;         // of a time: what a simulation cannot tell
 constexpr std::size_t kMostRounds = 8;  // of Gauss-Newton
+constexpr std::size_t kMostDescents = 4;
 // Of a step, the least change of a time that says something of the parameter.
 constexpr double kFelt = kGrain / kStep;
 // What of a parameter's effect no combination of the others has.
 constexpr double kOwn = 0.3;
-
-using Values = std::vector<std::int64_t>;
-
-const Dimension* dimension_of(const KeyDescription& key) {
-    for (const Dimension* dimension :
-         {&kBytesDimension, &kTimeDimension, &kFrequencyDimension, &kBytesPerCycleDimension,
-          &kCyclesDimension, &kBandwidthDimension, &kThroughputDimension}) {
-        if (dimension->names() == key.units) {
-            return dimension;
-        }
-    }
-    return nullptr;
-}
-
-std::int64_t count_of(const std::string& text, const Dimension* dimension,
-                      const std::string& where) {
-    const auto parsed =
-        dimension == nullptr ? parse_integer(text) : parse_quantity(text, *dimension);
-    if (const auto* problem = std::get_if<std::string>(&parsed)) {
-        throw ConfigError(fmt::format("--fit {}: {}", where, *problem));
-    }
-    return std::get<std::int64_t>(parsed);
-}
-
-FittedParameter parameter_of(const KeyDescription& key, const std::optional<std::string>& range) {
-    if (key.type != "integer" && key.type != "quantity") {
-        throw ConfigError(fmt::format("--fit {}: is no number", key.path));
-    }
-    FittedParameter parameter;
-    parameter.key = key.path;
-    parameter.dimension = key.type == "quantity" ? dimension_of(key) : nullptr;
-    parameter.before = count_of(key.value, parameter.dimension, key.path);
-    if (parameter.before <= 0) {
-        throw ConfigError(
-            fmt::format("--fit {}: is {}: only what is above 0 is fitted", key.path, key.value));
-    }
-    parameter.value = parameter.before;
-    constexpr std::int64_t kTimes = 3;
-    parameter.least = std::max<std::int64_t>(1, parameter.before / kTimes);
-    parameter.most = parameter.before * kTimes;
-    if (range) {
-        const std::size_t dots = range->find("..");
-        if (dots == range->npos) {
-            throw ConfigError(fmt::format("--fit {}={}: must be LEAST..MOST", key.path, *range));
-        }
-        parameter.least = count_of(range->substr(0, dots), parameter.dimension, key.path);
-        parameter.most = count_of(range->substr(dots + 2), parameter.dimension, key.path);
-        if (parameter.least < 1 || parameter.least >= parameter.most ||
-            parameter.before < parameter.least || parameter.before > parameter.most) {
-            throw ConfigError(fmt::format("--fit {}={}: must be 0 < LEAST < MOST with {} between",
-                                          key.path, *range, key.value));
-        }
-    }
-    return parameter;
-}
-
-// The model of the device as a function of its parameters, by simulation.
-class Predictor {
-  public:
-    Predictor(const std::string& device, const std::vector<FittedParameter>& parameters,
-              const std::vector<MeasuredRun>& runs, std::size_t processes)
-        : device_(device), parameters_(parameters), runs_(runs), processes_(processes) {}
-
-    // Logarithms of predicted over measured time, a row a run, for each of these values.
-    std::vector<Vector> errors(const std::vector<Values>& all) {
-        const std::vector<explore::Simulated> done = simulated(all);
-        std::vector<Vector> result;
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            result.push_back(errors_of(&done[i * runs_.size()], all[i]));
-        }
-        return result;
-    }
-
-    // Nothing for values with which a run is refused.
-    std::vector<std::optional<Vector>> errors_where_possible(const std::vector<Values>& all) {
-        const std::vector<explore::Simulated> done = simulated(all);
-        std::vector<std::optional<Vector>> result;
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            const auto* first = &done[i * runs_.size()];
-            const bool possible = std::all_of(first, first + runs_.size(),
-                                              [](const auto& each) { return each.good(); });
-            result.push_back(possible ? std::optional{errors_of(first, all[i])} : std::nullopt);
-        }
-        return result;
-    }
-
-    double error(std::size_t run, const Values& values) {
-        ++simulations_;
-        return error_of(runs_[run], explore::simulate_all({job_of(runs_[run], values)}, 1)[0],
-                        values);
-    }
-
-    std::int64_t simulations() const { return simulations_; }
-
-  private:
-    // All runs with each of these values.
-    std::vector<explore::Simulated> simulated(const std::vector<Values>& all) {
-        std::vector<explore::Job> jobs;
-        for (const Values& values : all) {
-            for (const MeasuredRun& run : runs_) {
-                jobs.push_back(job_of(run, values));
-            }
-        }
-        simulations_ += static_cast<std::int64_t>(jobs.size());
-        return explore::simulate_all(jobs, processes_);
-    }
-
-    Vector errors_of(const explore::Simulated* next, const Values& values) const {
-        Vector column;
-        for (const MeasuredRun& run : runs_) {
-            column.push_back(error_of(run, *next++, values));
-        }
-        return column;
-    }
-
-    explore::Job job_of(const MeasuredRun& run, const Values& values) const {
-        explore::Job job = run.job;
-        job.overrides.emplace_back("device", device_);
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            job.overrides.emplace_back("device." + parameters_[i].key,
-                                       parameters_[i].text(values[i]));
-        }
-        return job;
-    }
-
-    // What the fit has set otherwise than the device's file; empty: nothing.
-    std::string tried(const Values& values) const {
-        std::vector<std::string> set;
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            if (values[i] != parameters_[i].before) {
-                set.push_back(
-                    fmt::format("{}={}", parameters_[i].key, parameters_[i].text(values[i])));
-            }
-        }
-        return set.empty() ? ""
-                           : fmt::format(
-                                 "the fit tried {} (a range keeps it from there: --fit "
-                                 "KEY=LEAST..MOST): ",
-                                 fmt::join(set, ", "));
-    }
-
-    double error_of(const MeasuredRun& run, const explore::Simulated& simulated,
-                    const Values& values) const {
-        if (!simulated.good()) {
-            throw ConfigError(fmt::format("{}: {}{}: {}", run.name, tried(values), simulated.status,
-                                          simulated.error));
-        }
-        return std::log(simulated.result["time_ns"].get<double>() / run.time_ns);
-    }
-
-    const std::string& device_;
-    const std::vector<FittedParameter>& parameters_;
-    const std::vector<MeasuredRun>& runs_;
-    std::size_t processes_;
-    std::int64_t simulations_ = 0;
-};
 
 Values values_of(const std::vector<FittedParameter>& parameters) {
     Values values;
@@ -192,45 +36,38 @@ Values values_of(const std::vector<FittedParameter>& parameters) {
     return values;
 }
 
-// Of three digits: more say nothing, and 201 ns is easier to read than 200837996 fs.
-double last_digit(double count) {
-    constexpr double kDigits = 3;
-    return std::max(1.0, std::pow(10, std::floor(std::log10(count)) + 1 - kDigits));
-}
-
-std::int64_t moved(const FittedParameter& parameter, double logarithm, std::int64_t from) {
-    const double count = static_cast<double>(from) * std::exp(logarithm);
-    const double grain = last_digit(count);
-    return std::clamp(std::llround(std::round(count / grain) * grain),
-                      static_cast<long long>(parameter.least),
-                      static_cast<long long>(parameter.most));
-}
-
 Values moved(const std::vector<FittedParameter>& parameters, const Values& from,
              const Vector& step) {
     Values to;
     for (std::size_t i = 0; i < from.size(); ++i) {
-        to.push_back(moved(parameters[i], step[i], from[i]));
+        to.push_back(parameters[i].moved(from[i], step[i]));
     }
     return to;
 }
 
-// A column a parameter: change of the logarithm of time over that of the parameter.
+// A column a parameter: change of the logarithm of time over that of the parameter, for a step up,
+// or down where its range ends or a run is refused.
 std::vector<Vector> derivatives(Predictor& predictor,
                                 const std::vector<FittedParameter>& parameters, const Values& at,
                                 const Vector& errors) {
-    std::vector<Values> beside;
+    std::vector<Values> beside(at.size(), at);
+    std::vector<Values> other_side(at.size(), at);
     for (std::size_t i = 0; i < at.size(); ++i) {
-        Values values = at;
-        const std::int64_t step =
+        std::int64_t step =
             std::max<std::int64_t>(1, std::llround(static_cast<double>(at[i]) * kStep));
-        values[i] += values[i] + step <= parameters[i].most ? step : -step;
-        beside.push_back(std::move(values));
+        if (at[i] + step > parameters[i].most) {
+            step = -step;
+        }
+        beside[i][i] += step;
+        other_side[i][i] -= step;
     }
-    std::vector<Vector> columns = predictor.errors(beside);
+    std::vector<Vector> columns;
+    const std::vector<std::optional<Vector>> possible = predictor.errors_where_possible(beside);
     for (std::size_t i = 0; i < at.size(); ++i) {
-        const double change =
-            std::log(static_cast<double>(beside[i][i]) / static_cast<double>(at[i]));
+        const bool turned = !possible[i] && other_side[i][i] >= parameters[i].least;
+        const Values& values = turned ? other_side[i] : beside[i];
+        columns.push_back(possible[i] ? *possible[i] : predictor.errors({values})[0]);
+        const double change = std::log(static_cast<double>(values[i]) / static_cast<double>(at[i]));
         for (std::size_t row = 0; row < errors.size(); ++row) {
             columns[i][row] = (columns[i][row] - errors[row]) / change;
         }
@@ -279,28 +116,37 @@ void refuse_what_the_runs_cannot_tell(std::vector<FittedParameter>& parameters,
     }
 }
 
+// Where the fit stands.
+struct Fit {
+    Values values;
+    Vector errors;
+    std::vector<Vector> columns;  // derivatives
+};
+
 // The standard deviation of a run's error, were what is left by chance.
-double deviation_of_errors(const Vector& left, std::size_t parameters) {
-    const double freedom = static_cast<double>(left.size() - parameters);
-    return std::max(std::sqrt(sum_of_squares(left) / freedom), kGrain);
+double deviation_of_errors(const Fit& at) {
+    const double freedom = static_cast<double>(at.errors.size() - at.columns.size());
+    return std::max(std::sqrt(sum_of_squares(at.errors) / freedom), kGrain);
 }
 
-// The standard deviation of a parameter's logarithm where that of the errors is this: of its column
-// counts what no combination of the others has.
-double deviation(const std::vector<Vector>& columns, std::size_t column, double of_errors) {
-    const double own = own_share(columns[column], without(columns, column)).first *
-                       std::sqrt(sum_of_squares(columns[column]));
-    return of_errors / own;
+// The same of a parameter's logarithm: of its column counts what no combination of the others has.
+double deviation(const Fit& at, std::size_t parameter) {
+    const Vector& column = at.columns[parameter];
+    const double own =
+        own_share(column, without(at.columns, parameter)).first * std::sqrt(sum_of_squares(column));
+    return deviation_of_errors(at) / own;
+}
+
+Fit fit_at(Predictor& predictor, const std::vector<FittedParameter>& parameters,
+           const Values& values, Vector errors) {
+    std::vector<Vector> columns = derivatives(predictor, parameters, values, errors);
+    return {values, std::move(errors), std::move(columns)};
 }
 
 // One step, shortened as long as it makes the errors larger; nothing: none makes them smaller.
-struct Progress {
-    Values values;
-    Vector errors;
-};
-std::optional<Progress> improved(Predictor& predictor,
-                                 const std::vector<FittedParameter>& parameters, const Progress& at,
-                                 const Vector& step) {
+std::optional<Fit> improved(Predictor& predictor, const std::vector<FittedParameter>& parameters,
+                            const Fit& at) {
+    const Vector step = least_squares_step(at.columns, at.errors);
     for (const double share : {1.0, 0.5, 0.2}) {
         Vector shorter = step;
         for (double& each : shorter) {
@@ -312,20 +158,28 @@ std::optional<Progress> improved(Predictor& predictor,
         }
         Vector errors = predictor.errors({values})[0];
         if (sum_of_squares(errors) < sum_of_squares(at.errors)) {
-            return Progress{values, std::move(errors)};
+            return fit_at(predictor, parameters, values, std::move(errors));
         }
     }
     return std::nullopt;
 }
 
-// A value of a parameter on one side of the present one, so far away by its logarithm, but at least
-// by a digit.
-std::int64_t beside(const FittedParameter& parameter, std::int64_t from, double logarithm) {
-    const std::int64_t to = moved(parameter, logarithm, from);
-    const auto digit = static_cast<std::int64_t>(last_digit(static_cast<double>(from)));
-    return to != from ? to
-                      : std::clamp(logarithm > 0 ? from + digit : from - digit, parameter.least,
-                                   parameter.most);
+// Step by step to where no step makes the errors smaller.
+Fit descended(Predictor& predictor, const std::vector<FittedParameter>& parameters, Fit at) {
+    for (std::size_t round = 0; round < kMostRounds; ++round) {
+        std::optional<Fit> next = improved(predictor, parameters, at);
+        if (!next) {
+            break;
+        }
+        constexpr double kLittle = 1e-3;  // of the sum of squares
+        const bool settled =
+            sum_of_squares(next->errors) > (1 - kLittle) * sum_of_squares(at.errors);
+        at = std::move(*next);
+        if (settled) {
+            break;
+        }
+    }
+    return at;
 }
 
 double distance(std::int64_t from, std::int64_t to) {
@@ -333,39 +187,81 @@ double distance(std::int64_t from, std::int64_t to) {
 }
 
 // A time may be no smooth function of a parameter: that ten percent change it says little of one,
-// and errors may be as small far from where the fit has ended. So the deviation of a parameter's
-// logarithm reaches as far as the errors do not become as much larger as a deviation says.
-double widened(Predictor& predictor, const std::vector<FittedParameter>& parameters,
-               const Progress& at, std::size_t which, double deviation, double of_errors) {
-    const FittedParameter& parameter = parameters[which];
-    const std::int64_t from = at.values[which];
+// and errors may be as small, or smaller, far from where the steps have ended. So each parameter is
+// tried alone, out to the ends of its range.
+struct Around {
+    std::size_t parameter = 0;
+    Values values;
+    std::optional<Vector> errors;  // none: a run is refused there
+};
+
+std::vector<Around> looked_around(Predictor& predictor,
+                                  const std::vector<FittedParameter>& parameters, const Fit& at) {
     constexpr double kWider = 2;
-    std::vector<Values> around;
-    for (const std::int64_t end : {parameter.least, parameter.most}) {
-        const double range = distance(from, end);
-        Values values = at.values;
-        for (double away = std::min(deviation, range); values[which] != end; away *= kWider) {
-            values[which] = beside(parameter, from, end < from ? -away : away);
-            around.push_back(values);
+    std::vector<Values> all;
+    std::vector<Around> around;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const FittedParameter& parameter = parameters[i];
+        const double nearest = deviation(at, i);
+        for (const std::int64_t end : {parameter.least, parameter.most}) {
+            Values values = at.values;
+            for (double away = std::min(nearest, distance(at.values[i], end)); values[i] != end;
+                 away *= kWider) {
+                values[i] = parameter.beside(at.values[i], end < at.values[i] ? -away : away);
+                all.push_back(values);
+                around.push_back({i, values, {}});
+            }
         }
     }
-    // Half of what a deviation makes of the sum of squares: it is so only about.
-    const double most = sum_of_squares(at.errors) + of_errors * of_errors / 2;
-    const std::vector<std::optional<Vector>> errors = predictor.errors_where_possible(around);
-    double reach = std::min(deviation, distance(parameter.least, parameter.most));
+    const std::vector<std::optional<Vector>> errors = predictor.errors_where_possible(all);
     for (std::size_t i = 0; i < around.size(); ++i) {
-        if (errors[i] && sum_of_squares(*errors[i]) <= most) {
-            reach = std::max(reach, distance(from, around[i][which]));
+        around[i].errors = errors[i];
+    }
+    return around;
+}
+
+// By how much sums of squares differ that chance alone may part: half of what a deviation makes of
+// one, for it is so only about.
+double by_chance(const Fit& at) {
+    const double of_errors = deviation_of_errors(at);
+    return of_errors * of_errors / 2;
+}
+
+// The best place around, if it is better than chance has it.
+std::optional<Fit> better(Predictor& predictor, const std::vector<FittedParameter>& parameters,
+                          const Fit& at, const std::vector<Around>& around) {
+    const Around* best = nullptr;
+    double least = sum_of_squares(at.errors) - by_chance(at);
+    for (const Around& each : around) {
+        if (each.errors && sum_of_squares(*each.errors) < least) {
+            best = &each;
+            least = sum_of_squares(*each.errors);
         }
+    }
+    return best == nullptr
+               ? std::nullopt
+               : std::optional{fit_at(predictor, parameters, best->values, *best->errors)};
+}
+
+// The deviation of a parameter's logarithm, which reaches as far as errors become no larger than
+// chance has it, and to the ends that were left: where steps end at several, no slope tells more.
+double widened(const std::vector<FittedParameter>& parameters, const Fit& at, std::size_t which,
+               const std::vector<Around>& around, const std::vector<Values>& left) {
+    const FittedParameter& parameter = parameters[which];
+    const double most = sum_of_squares(at.errors) + by_chance(at);
+    double reach = std::min(deviation(at, which), distance(parameter.least, parameter.most));
+    for (const Around& each : around) {
+        if (each.parameter == which && each.errors && sum_of_squares(*each.errors) <= most) {
+            reach = std::max(reach, distance(at.values[which], each.values[which]));
+        }
+    }
+    for (const Values& end : left) {
+        reach = std::max(reach, distance(at.values[which], end[which]));
     }
     return reach;
 }
 
 }  // namespace
-
-std::string FittedParameter::text(std::int64_t count) const {
-    return dimension == nullptr ? std::to_string(count) : format_quantity(count, *dimension);
-}
 
 double Calibration::mean_error(double CalibratedRun::*which) const {
     double sum = 0;
@@ -373,54 +269,6 @@ double Calibration::mean_error(double CalibratedRun::*which) const {
         sum += std::abs(run.*which);
     }
     return sum / static_cast<double>(runs.size());
-}
-
-std::vector<FittedParameter> parameters_of(const std::string& device,
-                                           const std::vector<std::string>& wanted) {
-    const workloads::Device loaded = workloads::catalogue::load_device(device, {});
-    std::vector<KeyDescription> keys;
-    for (const Document& document : loaded.documents) {
-        keys.insert(keys.end(), document.descriptions().begin(), document.descriptions().end());
-    }
-    std::vector<FittedParameter> parameters;
-    for (const std::string& each : wanted) {
-        const std::string path = each.substr(0, each.find('='));
-        const auto known_already =
-            std::any_of(parameters.begin(), parameters.end(),
-                        [&](const FittedParameter& known) { return known.key == path; });
-        if (known_already) {
-            throw ConfigError(fmt::format("--fit {}: is named twice", path));
-        }
-        const auto key = std::find_if(keys.begin(), keys.end(),
-                                      [&](const auto& known) { return known.path == path; });
-        if (key == keys.end()) {
-            std::vector<std::string> names;
-            for (const KeyDescription& known : keys) {
-                names.push_back(known.path);
-            }
-            // As --set writes it.
-            constexpr std::string_view kDevice = "device.";
-            throw ConfigError(fmt::format(
-                "--fit {}: '{}' has no such key{}", path, device,
-                did_you_mean(path.starts_with(kDevice) ? path.substr(kDevice.size()) : path,
-                             names)));
-        }
-        const std::size_t equals = each.find('=');
-        parameters.push_back(parameter_of(
-            *key, equals == each.npos ? std::nullopt : std::optional{each.substr(equals + 1)}));
-    }
-    for (const KeyDescription& key : keys) {
-        const bool number = key.type == "integer" || key.type == "quantity";
-        if (wanted.empty() && number && key.source.starts_with("calibrated")) {
-            parameters.push_back(parameter_of(key, std::nullopt));
-        }
-    }
-    if (parameters.empty()) {
-        throw ConfigError(fmt::format(
-            "calibrate: no key of '{}' is marked as calibrated; name those to fit: --fit KEY",
-            device));
-    }
-    return parameters;
 }
 
 namespace {
@@ -455,25 +303,21 @@ Calibration calibrate(const std::string& device, std::vector<FittedParameter> pa
                       const std::vector<MeasuredRun>& runs, std::size_t processes) {
     refuse_what_would_not_count(device, parameters, runs);
     Predictor predictor(device, parameters, runs, processes);
-    Progress at{values_of(parameters), {}};
-    at.errors = predictor.errors({at.values})[0];
-    const Vector before = at.errors;
-    std::vector<Vector> columns = derivatives(predictor, parameters, at.values, at.errors);
-    refuse_what_the_runs_cannot_tell(parameters, columns, runs.size());
-    for (std::size_t round = 0; round < kMostRounds; ++round) {
-        const auto next =
-            improved(predictor, parameters, at, least_squares_step(columns, at.errors));
-        if (!next) {
+    const Values given = values_of(parameters);
+    const Vector before = predictor.errors({given})[0];
+    Fit at = fit_at(predictor, parameters, given, before);
+    refuse_what_the_runs_cannot_tell(parameters, at.columns, runs.size());
+    at = descended(predictor, parameters, std::move(at));
+    std::vector<Around> around = looked_around(predictor, parameters, at);
+    std::vector<Values> left;  // where steps have ended, too
+    while (left.size() + 1 < kMostDescents) {
+        std::optional<Fit> other = better(predictor, parameters, at, around);
+        if (!other) {
             break;
         }
-        constexpr double kLittle = 1e-3;  // of the sum of squares
-        const bool settled =
-            sum_of_squares(next->errors) > (1 - kLittle) * sum_of_squares(at.errors);
-        at = *next;
-        columns = derivatives(predictor, parameters, at.values, at.errors);
-        if (settled) {
-            break;
-        }
+        left.push_back(at.values);
+        at = descended(predictor, parameters, std::move(*other));
+        around = looked_around(predictor, parameters, at);
     }
     Calibration result;
     result.device = device;
@@ -481,16 +325,12 @@ Calibration calibrate(const std::string& device, std::vector<FittedParameter> pa
     for (std::size_t i = 0; i < runs.size(); ++i) {
         // What the others alone would have fitted, predicts this one.
         const Values by_others =
-            moved(parameters, at.values, least_squares_step(columns, at.errors, i));
+            moved(parameters, at.values, least_squares_step(at.columns, at.errors, i));
         result.runs.push_back({runs[i].name, runs[i].time_ns, percent(before[i]),
                                percent(at.errors[i]), percent(predictor.error(i, by_others))});
     }
-    const double of_errors = deviation_of_errors(at.errors, columns.size());
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-        parameters[i].known_percent = percent(
-            widened(predictor, parameters, at, i, deviation(columns, i, of_errors), of_errors));
-    }
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        parameters[i].known_percent = percent(widened(parameters, at, i, around, left));
         parameters[i].value = at.values[i];
     }
     result.parameters = std::move(parameters);

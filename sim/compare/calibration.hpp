@@ -9,21 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "arch/base/quantity.hpp"
+#include "sim/compare/fitted_parameter.hpp"
 #include "sim/compare/measured_runs.hpp"
 
 namespace tilesim::sim::compare {
-
-struct FittedParameter {
-    std::string key;  // of the device: "fabric.request_latency"
-    const arch::base::config::Dimension* dimension = nullptr;  // none: an integer
-    std::int64_t before = 0, value = 0;                        // in the base unit
-    std::int64_t least = 0, most = 0;                          // it may become
-    double sensitivity = 0;    // mean change of time for a change of it, percent a percent
-    double known_percent = 0;  // one standard deviation, by the errors left and those beside it
-
-    std::string text(std::int64_t count) const;
-};
 
 struct CalibratedRun {
     std::string name;
@@ -40,11 +29,6 @@ struct Calibration {
 
     double mean_error(double CalibratedRun::*which) const;
 };
-
-// "KEY=LEAST..MOST", or "KEY": a third of its value to three times that. None: the parameters whose
-// comment in the device's file says they are calibrated. Throws ConfigError.
-std::vector<FittedParameter> parameters_of(const std::string& device,
-                                           const std::vector<std::string>& wanted);
 
 // Throws ConfigError where the runs cannot tell the parameters, with the reason.
 Calibration calibrate(const std::string& device, std::vector<FittedParameter> parameters,
