@@ -101,7 +101,7 @@ void Ports::issue_store(std::int64_t now) {
         return;
     }
     store_free_ = now + entry.lines;
-    execute_store(id, now, entry.port5 > 0 ? timing_of(id).latency.count() : 0);
+    execute_store(id, now, entry.port0 + entry.port5 > 0 ? latency_of(id) : 0);
 }
 
 void Ports::take_ports(const Entry& entry, std::int64_t now) {
@@ -117,6 +117,13 @@ void Ports::take_ports(const Entry& entry, std::int64_t now) {
 
 const OpcodeTiming& Ports::timing_of(EntryId id) const {
     return config_.instructions[static_cast<std::size_t>(window_.at(id).instruction->opcode)];
+}
+
+// Of what takes ports 0 or 5.
+std::int64_t Ports::latency_of(EntryId id) const {
+    const OpcodeTiming& timing = timing_of(id);
+    const bool only5 = window_.at(id).port0 == 0 && timing.port5_latency.count() > 0;
+    return (only5 ? timing.port5_latency : timing.latency).count();
 }
 
 void Ports::bind(EntryId id, std::int64_t now) {
@@ -169,9 +176,7 @@ void Ports::issue_vector(std::int64_t now) {
             continue;
         }
         take_ports(entry, now);
-        const OpcodeTiming& timing = timing_of(*it);
-        const bool only5 = entry.port0 == 0 && timing.port5_latency.count() > 0;
-        execute(*it, now, (only5 ? timing.port5_latency : timing.latency).count());
+        execute(*it, now, latency_of(*it));
         it = vector_.erase(it);
     }
 }

@@ -61,6 +61,7 @@ class Ports {
     void take_ports(const Entry& entry, std::int64_t now);
     void switch_port5(bool open, std::int64_t now);
     const OpcodeTiming& timing_of(EntryId id) const;
+    std::int64_t latency_of(EntryId id) const;
     void execute(EntryId id, std::int64_t now, std::int64_t latency);
     void execute_store(EntryId id, std::int64_t now, std::int64_t latency);
 

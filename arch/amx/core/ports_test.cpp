@@ -359,6 +359,19 @@ TEST(Ports, ASaturatingStoreWaitsForPortZeroToo) {
                 timed("vpmovsdb", {.latency = base::Cycles{7}, .port0 = 3}));
     bench.run(20);
     EXPECT_EQ(bench.issued_at(1), 1 + 3);
+    EXPECT_EQ(bench.stores.data_at(0), 1 + 7 + 1);
+}
+
+TEST(Ports, ASaturatingStoreOnPortFiveAloneHasItsLatencyThere) {
+    const OpcodeTiming alone{
+        .latency = base::Cycles{7}, .port5_latency = base::Cycles{11}, .port5 = 3};
+    OpcodeTiming both = alone;
+    both.port0 = 2;
+    for (const auto& [timing, latency] : {std::pair{alone, 11}, std::pair{both, 7}}) {
+        Bench bench("vpmovsdb [0x1000], zmm1, 16\n", timed("vpmovsdb", timing));
+        bench.run(20);
+        EXPECT_EQ(bench.stores.data_at(0), 1 + latency + 1);
+    }
 }
 
 TEST(Ports, AnInstructionOfPortZeroLeavesPortFiveAsItIs) {

@@ -44,6 +44,11 @@ std::uint8_t saturated_unsigned(std::int32_t value) {  // VPMOVUSDB: the source 
         std::min<std::uint32_t>(static_cast<std::uint32_t>(value), UINT8_MAX));
 }
 
+// Nothing is left of an element.
+bool shifts_out(const program::Instruction& shift) {
+    return shift.immediate >= std::numeric_limits<std::uint32_t>::digits;
+}
+
 // Element `i` of a vector result; `before` is what the destination held.
 void compute_lane(const program::Instruction& instruction, std::size_t i, const Row& a,
                   const Row& b, const Row& before, Row& out) {
@@ -91,13 +96,15 @@ void compute_lane(const program::Instruction& instruction, std::size_t i, const 
             put(out, i, get<std::uint32_t>(b, get<std::uint32_t>(a, i) % TileMachine::kLanes));
             break;
         case program::Opcode::Vpsrld:
-            put(out, i, get<std::uint32_t>(a, i) >> instruction.immediate);
+            put(out, i,
+                shifts_out(instruction) ? 0 : get<std::uint32_t>(a, i) >> instruction.immediate);
             break;
         case program::Opcode::Vpmovzxwd:
             put(out, i, std::uint32_t{get<std::uint16_t>(a, i)});
             break;
         case program::Opcode::Vpslld:
-            put(out, i, get<std::uint32_t>(a, i) << instruction.immediate);
+            put(out, i,
+                shifts_out(instruction) ? 0 : get<std::uint32_t>(a, i) << instruction.immediate);
             break;
         case program::Opcode::Vpxord:  // of a register with itself
             break;

@@ -102,6 +102,21 @@ TEST(TileMachine, Bf16TreatsDenormalsAsZero) {
     EXPECT_EQ(round_to_bf16(1.01171875F), 0x3F82);
 }
 
+TEST(TileMachine, ShiftsByAnElementsBitsAndMoreLeaveNothing) {
+    memory::port::BackingStore store;
+    put(store, 0x1000, std::uint32_t{0x80000001});
+    const auto shifted = [&store](const std::string& by) {
+        execute("vmovups zmm0, [0x1000]\n" + by + "\nvmovups [0x2000], zmm1\n", store);
+        return get<std::uint32_t>(store, 0x2000);
+    };
+    EXPECT_EQ(shifted("vpslld zmm1, zmm0, 31"), 0x80000000);
+    EXPECT_EQ(shifted("vpsrld zmm1, zmm0, 31"), 1U);
+    for (const char* const by : {"32", "33", "64", "255"}) {
+        EXPECT_EQ(shifted(std::string{"vpslld zmm1, zmm0, "} + by), 0U) << by;
+        EXPECT_EQ(shifted(std::string{"vpsrld zmm1, zmm0, "} + by), 0U) << by;
+    }
+}
+
 TEST(TileMachine, ConfigurationZeroesTilesAndIsWrittenBack) {
     memory::port::BackingStore store;
     execute(

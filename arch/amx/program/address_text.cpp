@@ -61,6 +61,16 @@ std::pair<std::int64_t, std::int64_t> AddressText::reach(const Address& address)
     return {least, most};
 }
 
+bool AddressText::multiple_of(std::int64_t bytes, const Address& address) const {
+    if (address.table >= 0) {
+        const AddressTable& table = program_.tables[static_cast<std::size_t>(address.table)];
+        return table.starts.front() % bytes == 0 && table.block % bytes == 0;
+    }
+    return address.base % bytes == 0 &&
+           std::all_of(address.terms.begin(), address.terms.end(),
+                       [bytes](const Address::Term& term) { return term.stride % bytes == 0; });
+}
+
 // Terms that are added or, behind a '-', subtracted. The first may have a sign, too.
 AddressText::Place AddressText::sum_of(Text body) const {
     Place result;

@@ -37,6 +37,8 @@ class AddressText {
     Place read(Text text) const;
     // Least and most that the loops make of an address, within +-kMostAddress a term.
     std::pair<std::int64_t, std::int64_t> reach(const Address& address) const;
+    // Is it a multiple of so many bytes whatever its loops have come to?
+    bool multiple_of(std::int64_t bytes, const Address& address) const;
 
   private:
     Place indexed(Text text, Text body, std::size_t open) const;

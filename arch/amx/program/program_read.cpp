@@ -315,10 +315,11 @@ class Reader {
     void memory_operands(Text word, Instruction& result, const std::vector<Text>& operands) const {
         const OpcodeInfo& info = info_of(result.opcode);
         const bool mask = result.opcode == Opcode::Kmovq;
+        const bool whole_line = result.opcode == Opcode::Vmovntps;
         const bool alone = info.registers == RegisterKind::None && !mask;
         const bool store = info.unit == Unit::Store;
         const std::size_t needed = alone ? 1 : info.tile() ? 3 : 2;
-        count(word, operands, needed, alone ? 1 : mask ? 2 : 3);
+        count(word, operands, needed, alone ? 1 : mask || whole_line ? 2 : 3);
         if (mask && operands[0] != "k1") {
             line_.fail(operands[0], fmt::format("'{}': k1 must stand here", operands[0]));
         }
@@ -342,16 +343,21 @@ class Reader {
             line_.fail(memory,
                        fmt::format("'{}' leaves the addresses 0..{:#x}", memory, kMostAddress));
         }
+        if (whole_line && !addresses_.multiple_of(kRowBytes, result.address)) {
+            line_.fail(memory,
+                       fmt::format("'{}' is not always a multiple of {}, as {} needs it (#GP)",
+                                   memory, kRowBytes, info.mnemonic));
+        }
         check_buffer(memory, result, place.buffer);
     }
 
-    // What is read or written starts in the buffer its address names, and vectors end there; only
-    // prefetches may run beyond it.
+    // What is read or written lies in the buffer its address names, of a tile all rows that the
+    // LDTILECFG above gives it; only prefetches may run beyond it.
     void check_buffer(Text memory, const Instruction& each, const Buffer* buffer) const {
         if (buffer == nullptr || is_prefetch(each.opcode)) {
             return;
         }
-        const std::int64_t bytes = info_of(each.opcode).tile() ? 1 : each.bytes;
+        const std::int64_t bytes = info_of(each.opcode).tile() ? tile_bytes(each) : each.bytes;
         const auto [first, last] = addresses_.reach(each.address);
         const std::int64_t from = first - buffer->address;
         const std::int64_t end = last - buffer->address + bytes;
@@ -360,6 +366,15 @@ class Reader {
                                            "has {}",
                                            memory, from, end, buffer->name, buffer->bytes));
         }
+    }
+
+    // From the first byte of a tile's rows in memory to the last; what is no shape is for
+    // LDTILECFG to refuse.
+    std::int64_t tile_bytes(const Instruction& each) const {
+        const TileShape shape = shapes_[static_cast<std::size_t>(each.destination)];
+        const std::int64_t rows = std::clamp<std::int64_t>(shape.rows, 1, kMaxRows);
+        const std::int64_t row = std::clamp<std::int64_t>(shape.row_bytes, 1, kRowBytes);
+        return (rows - 1) * each.row_stride + row;
     }
 
     void check_table(Text memory, const Instruction& each) const {
@@ -376,8 +391,7 @@ class Reader {
         }
     }
 
-    void register_operands(Text word, Instruction& result,
-                           const std::vector<Text>& operands) const {
+    void register_operands(Text word, Instruction& result, const std::vector<Text>& operands) {
         const OpcodeInfo& info = info_of(result.opcode);
         if (result.opcode == Opcode::Ldtilecfg) {
             count(word, operands, 1, 1);
@@ -390,7 +404,11 @@ class Reader {
                                : fmt::format("there is no config {}: above this line stand 0 to {}",
                                              result.immediate, program_.configs.size() - 1));
             }
+            shapes_ = program_.configs[static_cast<std::size_t>(result.immediate)];
             return;
+        }
+        if (result.opcode == Opcode::Tilerelease) {
+            shapes_ = {};
         }
         const bool none = info.registers == RegisterKind::None;
         const std::size_t registers = none ? 0 : 1 + static_cast<std::size_t>(info.sources);
@@ -402,17 +420,25 @@ class Reader {
             *fields[i] = reg(operands[i], info.registers);
         }
         if (info.immediate) {
-            result.immediate = line_.integer(
-                operands[registers], result.opcode == Opcode::Pause ? kMostPause : kRowBytes);
+            result.immediate = line_.integer(operands[registers], most_immediate(result.opcode));
         }
+    }
+
+    // Cycles, a half of the sources, or the byte that shifts have.
+    static std::int64_t most_immediate(Opcode opcode) {
+        if (opcode == Opcode::Pause) {
+            return kMostPause;
+        }
+        return opcode == Opcode::Vpermt2b || opcode == Opcode::Vpermt2w ? 1 : UINT8_MAX;
     }
 
     const std::string& text_;
     TextLine line_;
     std::vector<std::string> errors_;
     Program program_;
-    std::vector<OpenLoop> loops_;  // around this line
-    std::int64_t runs_ = 0;        // line that says how many there are
+    std::vector<OpenLoop> loops_;             // around this line
+    std::int64_t runs_ = 0;                   // line that says how many there are
+    std::array<TileShape, kTiles> shapes_{};  // as the LDTILECFG above this line has them
     AddressText addresses_{line_, program_, loops_};
 };
 

@@ -198,6 +198,35 @@ TEST(ProgramText, WhatIsReadOrWrittenLiesInTheBufferItNames) {
     EXPECT_NO_THROW(read_program(buffer + "vmovups zmm0, [a + 64]\nprefetcht0 [a + 4096]\n", "t"));
 }
 
+TEST(ProgramText, AllRowsOfATileLieInTheBufferItNames) {
+    const std::string head =
+        "buffer a 0x1000 1088\nconfig 0 5x24 16x64 1x4 1x4 1x4 1x4 1x4 1x4\nldtilecfg 0\n";
+    expect_error(head + "tileloadd tmm0, [a], 268",
+                 "file.amx:4:17: '[a]' reaches from byte 0 to 1096 of buffer a, which has 1088");
+    expect_error(head + "loop i 3\ntilestored [a + 64*i], 64, tmm1\nend",
+                 "file.amx:5:12: '[a + 64*i]' reaches from byte 0 to 1152 of buffer a");
+    EXPECT_NO_THROW(read_program(
+        head + "tileloadd tmm0, [a], 266\nloop i 2\ntilestored [a + 64*i], 64, tmm1\nend\n", "t"));
+    EXPECT_NO_THROW(read_program(head + "tilerelease\ntileloadd tmm0, [a], 4096\n", "t"));
+}
+
+TEST(ProgramText, StoresPastTheCachesAreWholeLinesOnTheirBoundaries) {
+    const std::string head = "buffer a 0x1000 4096\nshuffle s 0x4020 4 64\nshuffle t 0x4040 4 96\n";
+    expect_error(head + "vmovntps [a + 32], zmm0",
+                 "file.amx:4:10: '[a + 32]' is not always a multiple of 64, as vmovntps needs it");
+    expect_error(head + "loop i 3\nvmovntps [a + 32*i], zmm0\nend", "file.amx:5:10: '[a + 32*i]'");
+    expect_error(head + "vmovntps [s[0]], zmm0", "'[s[0]]' is not always a multiple of 64");
+    expect_error(head + "vmovntps [t[0]], zmm0", "'[t[0]]' is not always a multiple of 64");
+    expect_error(head + "vmovntps [a], zmm0, 32", "file.amx:4:1: 3 operands; 2 expected");
+    EXPECT_NO_THROW(read_program(head + "loop i 3\nvmovntps [a + 64*i], zmm0\nend\n", "t"));
+}
+
+TEST(ProgramText, ImmediatesAreThoseAnInstructionMayHave) {
+    expect_error("vpermt2w zmm0, zmm1, zmm2, 2", "file.amx:1:28: 2 is beyond 0..1");
+    expect_error("vpslld zmm0, zmm1, 256", "file.amx:1:20: 256 is beyond 0..255");
+    EXPECT_NO_THROW(read_program("vpsrld zmm0, zmm1, 255\npause 1000000\n", "t"));
+}
+
 TEST(ProgramText, NamesCanBeToldFromNumbersAndFromEachOther) {
     expect_error("buffer 7 0 64", "file.amx:1:8: '7' is no name");
     expect_error("buffer a*b 0 64", "file.amx:1:8: 'a*b' is no name");

@@ -1,7 +1,10 @@
 #include "arch/amx/socket/socket_use.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <initializer_list>
+#include <string_view>
 
 #include "arch/base/limit.hpp"
 
@@ -100,15 +103,22 @@ class SocketUse {
                 continue;
             }
             vectors = vectors || has(opcode);
-            for (const char* key :
-                 {"latency", "port5_latency", "uops", "port0", "port5", "either"}) {
-                if (!has(opcode)) {
-                    names_.push_back("amx.instructions." +
-                                     std::string{program::info_of(opcode).mnemonic} + "." + key);
-                }
-            }
+            name_timing(opcode);
         }
         name_if(!vectors, {"amx.vector.port5_opens", "amx.vector.port5_switch"});
+    }
+
+    void name_timing(Opcode opcode) {
+        const OpcodeTiming& timing = config_.instructions[static_cast<std::size_t>(opcode)];
+        const bool port5_alone =
+            timing.port0 == 0 && (timing.either == 0 || config_.vector.second_port);
+        for (const std::string_view key :
+             {"latency", "port5_latency", "uops", "port0", "port5", "either"}) {
+            if (!has(opcode) || (key == "port5_latency" && !port5_alone)) {
+                names_.push_back(
+                    fmt::format("amx.instructions.{}.{}", program::info_of(opcode).mnemonic, key));
+            }
+        }
     }
 
     void name_accesses() {

@@ -54,6 +54,19 @@ TEST(SocketUse, InstructionsThatAProgramDoesNotHaveAreNamed) {
     EXPECT_TRUE(names(others, "amx.access.tile_load_to_use"));
 }
 
+TEST(SocketUse, ALatencyOnPortFiveAloneIsNamedWhereNothingGoesThereAlone) {
+    const std::string instructions = "vcvtneps2bf16 zmm1, zmm2\nvaddps zmm3, zmm4, zmm5\n";
+    const auto keys = unused(instructions);
+    EXPECT_TRUE(names(keys, "amx.instructions.vcvtneps2bf16.port5_latency")) << "port 0, too";
+    EXPECT_FALSE(names(keys, "amx.instructions.vcvtneps2bf16.latency"));
+    EXPECT_FALSE(names(keys, "amx.instructions.vaddps.port5_latency"));
+    AmxConfig config = use_sample();
+    config.vector.second_port = false;
+    EXPECT_TRUE(names(unused(instructions, config), "amx.instructions.vaddps.port5_latency"));
+    EXPECT_FALSE(names(unused("vpermd zmm1, zmm2, zmm3\n", config),
+                       "amx.instructions.vpermd.port5_latency"));
+}
+
 TEST(SocketUse, WhatProductsOfFewRowsTakeIsNamedWhereAllHaveSixteen) {
     const std::string product = "tdpbssd tmm1, tmm2, tmm3\n";
     const std::string few = "config 1 16x64 5x64 5x64 16x64 16x64 16x64 16x64 16x64\nldtilecfg 1\n";
