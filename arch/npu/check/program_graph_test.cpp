@@ -210,6 +210,22 @@ TEST(TransferChecks, TokensDescriptorsAndQueues) {
     EXPECT_NE(findings(p).warnings[0].find("tile 0,0 mm2s0: more than 5 tasks"), std::string::npos);
 }
 
+// The header names the receiver's descriptor, whatever its chain says.
+TEST(TransferChecks, APacketOutOfOrderIsAsLongAsItsDescriptor) {
+    program::Program p = copy();
+    p.dmas[0].starts[0].task.out_of_order = true;
+    p.routes[0].packet_id = 9;
+    p.routes[0].keep_header = true;
+    auto& sent = std::get<program::WriteDescriptor>(p.sequence[0]).descriptor;
+    sent.packet = program::Packet{9, 0, p.dmas[0].descriptors[0].id};
+    p.dmas[0].descriptors[0].length = 499;
+    EXPECT_EQ(findings(p).warnings[0],
+              "tile 0,0 mm2s0 sends tile 0,1 s2mm0 a packet of 500 words for descriptor 0, which "
+              "takes 499");
+    p.dmas[0].descriptors[0].length = 500;
+    EXPECT_TRUE(findings(p).warnings.empty());
+}
+
 // One core's words for another, and for a memory tile.
 program::Program put_and_get(std::vector<program::CoreOp> put, std::vector<program::CoreOp> got) {
     program::Program p;

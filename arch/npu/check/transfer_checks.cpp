@@ -7,6 +7,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "arch/npu/check/problem_list.hpp"
@@ -33,6 +34,9 @@ struct Moved {
     std::int64_t endless_words = 0;  // of one round of it
     std::set<std::int64_t> ends;     // words after which a descriptor ends, for endless ones
 };
+
+// Sender, its packet, the descriptor that the header names, and the words behind the header.
+using NamedTransfer = std::tuple<program::ChannelId, std::int64_t, std::int64_t, std::int64_t>;
 
 class TransferChecks {
   public:
@@ -63,6 +67,9 @@ class TransferChecks {
                       fmt::format("the sequence waits for {} tokens of {}, whose tasks send {}",
                                   waited, place_of(channel), tokens_[channel]));
             }
+        }
+        for (const NamedTransfer& sent : named_) {
+            check_named(sent);
         }
         for (const auto& [channel, by_packet] : moved_) {
             if (channel.direction == program::Direction::S2MM) {
@@ -118,6 +125,9 @@ class TransferChecks {
 
     void count(const program::ChannelId& channel, const program::Task& task) {
         tokens_[channel] += task.token ? 1 : 0;
+        if (task.out_of_order) {
+            out_of_order_.insert(channel);
+        }
         first_task_.try_emplace(channel, task.where);
         const auto chain = program::chain_from(task.descriptor, [&](std::int64_t id) {
             const auto place = written_.find({channel.tile, id});
@@ -133,6 +143,10 @@ class TransferChecks {
             Moved& moved = moved_[channel][descriptor->packet ? descriptor->packet->id : kNoPacket];
             const bool header = descriptor->packet && descriptor->packet->in_data;
             const std::int64_t words = dma::stream_words(*descriptor) - (header ? 1 : 0);
+            if (descriptor->packet && !header && channel.direction == program::Direction::MM2S) {
+                named_.insert(
+                    {channel, descriptor->packet->id, descriptor->packet->descriptor, words});
+            }
             if (task.out_of_order) {  // as many packets as come, each as long as its descriptor
                 moved.endless = true;
                 moved.endless_words = 1;
@@ -143,6 +157,28 @@ class TransferChecks {
             } else {
                 moved.words += words * task.repeat;
                 moved.packets += task.repeat;
+            }
+        }
+    }
+
+    // A packet for a channel that takes them as they come is as long as the descriptor it names.
+    void check_named(const NamedTransfer& sent) {
+        const auto& [from, packet, descriptor, words] = sent;
+        for (const program::Route& route : program_.routes) {
+            if (route.source != from || route.packet_id != packet) {
+                continue;
+            }
+            for (const program::ChannelId& to : route.destinations) {
+                const auto place = written_.find({to.tile, descriptor});
+                if (!out_of_order_.contains(to) || place == written_.end()) {
+                    continue;
+                }
+                const std::int64_t room = dma::stream_words(*place->second);
+                if (room != words) {
+                    warn(from, fmt::format("{} sends {} a packet of {} words for descriptor {}, "
+                                           "which takes {}",
+                                           place_of(from), place_of(to), words, descriptor, room));
+                }
             }
         }
     }
@@ -291,6 +327,8 @@ class TransferChecks {
     std::map<program::ChannelId, std::int64_t> tokens_;
     std::map<program::ChannelId, base::FilePlace> first_task_;
     std::map<program::ChannelId, std::int64_t> waits_;
+    std::set<NamedTransfer> named_;
+    std::set<program::ChannelId> out_of_order_;  // receivers
     TransferFindings findings_;
     bool resets_ = false;  // the sequence resets a channel or a core
 };

@@ -160,13 +160,19 @@ void DmaChannel::await_packet() {
     mover_->await_packet();
 }
 
-void DmaChannel::on_packet(std::int64_t descriptor) {
+void DmaChannel::on_packet(std::optional<std::int64_t> descriptor) {
     const Cycles now = scheduler_.now();
-    entry_ = table_.find(descriptor);
+    if (!descriptor) {
+        throw program::ProgramFault(
+            fmt::format("cycle {}: {} takes the middle of a packet for the header of the next: one "
+                        "was not as long as the descriptor it named",
+                        now.count(), name()));
+    }
+    entry_ = table_.find(*descriptor);
     if (entry_ == nullptr) {
         throw program::ProgramFault(
             fmt::format("cycle {}: a packet for {} names descriptor {}, which nobody has written",
-                        now.count(), name(), descriptor));
+                        now.count(), name(), *descriptor));
     }
     request_lock(now);
 }

@@ -104,7 +104,7 @@ class DmaChannel final : public base::EventHandler, public tile::LockClient {
     const std::optional<program::Task>& dropped() const { return dropped_; }
     std::int64_t dropped_pushes() const { return stats_.dropped_pushes.value(); }
 
-    std::function<void(const program::ChannelId&)> on_idle;  // called when no task is left
+    std::function<void(const program::ChannelId&)> on_idle;        // called when no task is left
     std::function<void(const program::ChannelId&)> on_task_taken;  // of the queue
     // When the first descriptor ended and when the last one did; nothing before.
     std::optional<base::Cycles> first_end() const { return first_end_; }
@@ -125,7 +125,7 @@ class DmaChannel final : public base::EventHandler, public tile::LockClient {
     void finish_transfer(base::Cycles now);
     // The task takes packets by their headers, one word each in front of the data.
     bool out_of_order() const { return current_ && current_->task().out_of_order; }
-    void on_packet(std::int64_t descriptor);
+    void on_packet(std::optional<std::int64_t> descriptor);
 
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
     void on_lock_granted(base::Cycles when) override;

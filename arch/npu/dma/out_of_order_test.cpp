@@ -51,6 +51,12 @@ TEST(OutOfOrder, ADescriptorNobodyHasWrittenIsAFaultOfTheProgram) {
     EXPECT_THROW(bench.run(), program::ProgramFault);
 }
 
+TEST(OutOfOrder, TheMiddleOfAPacketIsAFaultOfTheProgram) {
+    OutOfOrder bench;
+    bench.at(41_cyc, [&] { bench.channel.on_packet(std::nullopt); });
+    EXPECT_THROW(bench.run(), program::ProgramFault);
+}
+
 TEST(OutOfOrder, AResetWhileATaskIsFetchedLetsNothingBegin) {
     OutOfOrder bench;
     bench.at(kTaskStart - 1_cyc, [&] { bench.channel.reset(); });

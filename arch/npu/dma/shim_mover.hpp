@@ -99,7 +99,9 @@ class ShimWriter final : public Mover,
 
     void begin(const DescriptorTable::Entry& entry, base::Cycles from) override;
     void await_packet() override { sink_.await_packet(); }
-    void on_packet(std::int64_t descriptor) override { channel_.on_packet(descriptor); }
+    void on_packet(std::optional<std::int64_t> descriptor) override {
+        channel_.on_packet(descriptor);
+    }
     base::Cycles memory_wait() const override { return memory_wait_; }
     void on_stream_received(base::Cycles now) override;
     void on_fabric_complete(std::uint64_t tag, base::Femtoseconds now) override;

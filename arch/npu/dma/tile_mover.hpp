@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "arch/npu/dma/address_generator.hpp"
@@ -46,7 +47,9 @@ class TileWriter final : public Mover, public stream::StreamSinkClient {
 
     void begin(const DescriptorTable::Entry& entry, base::Cycles from) override;
     void await_packet() override { sink_.await_packet(); }
-    void on_packet(std::int64_t descriptor) override { channel_.on_packet(descriptor); }
+    void on_packet(std::optional<std::int64_t> descriptor) override {
+        channel_.on_packet(descriptor);
+    }
     void on_words_taken(std::int64_t words, base::Cycles start) override {
         channel_.words_pass(words, start);
     }

@@ -377,16 +377,15 @@ Cycles StreamFlow::first_arrival(const StreamSink& sink) const {
     return Cycles{INT64_MAX};
 }
 
-std::int64_t StreamFlow::descriptor_of_first(const StreamSink& sink) const {
-    std::int64_t descriptor = 0;
+std::optional<std::int64_t> StreamFlow::descriptor_of_first(const StreamSink& sink) const {
     for (const BranchState& state : branches_) {
         for (const Named& packet : packets_) {
-            if (state.branch.sink == &sink && packet.from <= state.taken) {
-                descriptor = packet.descriptor;
+            if (state.branch.sink == &sink && packet.from == state.taken) {
+                return packet.descriptor;
             }
         }
     }
-    return descriptor;
+    return std::nullopt;
 }
 
 }  // namespace tilesim::arch::npu::stream

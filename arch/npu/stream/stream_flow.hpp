@@ -50,8 +50,9 @@ class StreamSinkClient {
   public:
     // The last word of the transfer has arrived.
     virtual void on_stream_received(base::Cycles now) = 0;
-    // What await_packet() waits for: a packet has begun to arrive, for this descriptor.
-    virtual void on_packet(std::int64_t /*descriptor*/) {}
+    // What await_packet() waits for: a packet has begun to arrive, for this descriptor. Nothing:
+    // the next word is no header, as it lies in the middle of a packet.
+    virtual void on_packet(std::optional<std::int64_t> /*descriptor*/) {}
     // So many words have been taken, one a cycle from `start` on.
     virtual void on_words_taken(std::int64_t /*words*/, base::Cycles /*start*/) {}
 
@@ -93,7 +94,7 @@ class StreamSink final : public base::EventHandler {
     };
     Taken consume(StreamFlow& flow, std::size_t branch, std::int64_t words, base::Cycles arrival);
     // A packet's first word arrives, or has arrived.
-    void announce(base::Cycles arrival, std::int64_t descriptor);
+    void announce(base::Cycles arrival, std::optional<std::int64_t> descriptor);
 
     void add_part(StreamFlow& flow, std::size_t branch, std::int64_t words);
 
@@ -154,8 +155,8 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
 
     // When the first word a receiver has not yet taken arrives; the far future when there is none.
     base::Cycles first_arrival(const StreamSink& sink) const;
-    // The descriptor the header of that word's packet names.
-    std::int64_t descriptor_of_first(const StreamSink& sink) const;
+    // The descriptor that word names, where it is a packet's header.
+    std::optional<std::int64_t> descriptor_of_first(const StreamSink& sink) const;
     // Hands over a branch's next words.
     void take_words(std::size_t branch, std::int64_t words,
                     const std::function<void(std::span<const std::uint32_t>)>& use);

@@ -10,8 +10,10 @@ using base::Cycles;
 
 namespace {
 
-// Tags of a receiver's events: the end of a transfer, or from here on a packet and what it names.
-constexpr std::uint64_t kPacket = 1;
+// Tags of a receiver's events: the end of a transfer (0), a word that is no header where one must
+// stand, or from here on a packet and what it names.
+constexpr std::uint64_t kNoHeader = 1;
+constexpr std::uint64_t kPacket = 2;
 
 }  // namespace
 
@@ -43,10 +45,10 @@ void StreamSink::await_packet() {
     }
 }
 
-void StreamSink::announce(Cycles arrival, std::int64_t descriptor) {
+void StreamSink::announce(Cycles arrival, std::optional<std::int64_t> descriptor) {
     awaiting_packet_ = false;
     scheduler_->at(std::max(scheduler_->now(), arrival), *this,
-                   kPacket + static_cast<std::uint64_t>(descriptor));
+                   descriptor ? kPacket + static_cast<std::uint64_t>(*descriptor) : kNoHeader);
 }
 
 StreamSink::Taken StreamSink::consume(StreamFlow& flow, std::size_t branch, std::int64_t words,
@@ -82,6 +84,8 @@ void StreamSink::take_words(const std::function<void(std::span<const std::uint32
 void StreamSink::on_event(std::uint64_t tag, base::Femtoseconds) {
     if (tag >= kPacket) {
         client_.on_packet(static_cast<std::int64_t>(tag - kPacket));
+    } else if (tag == kNoHeader) {
+        client_.on_packet(std::nullopt);
     } else {
         client_.on_stream_received(scheduler_->cycles(scheduler_->now()));
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -41,12 +42,14 @@ struct Receiver final : StreamSinkClient {
     StreamSink sink;
     std::vector<Cycles> received;
     std::vector<std::uint32_t> words;
-    std::vector<std::int64_t> packets;
+    std::vector<std::optional<std::int64_t>> packets;
     std::vector<std::pair<std::int64_t, Cycles>> runs;  // words, and from when on
     void on_words_taken(std::int64_t count, Cycles start) override {
         runs.emplace_back(count, start);
     }
-    void on_packet(std::int64_t descriptor) override { packets.push_back(descriptor); }
+    void on_packet(std::optional<std::int64_t> descriptor) override {
+        packets.push_back(descriptor);
+    }
     void on_stream_received(Cycles now) override {
         received.push_back(now);
         sink.take_words([this](std::span<const std::uint32_t> taken) {
