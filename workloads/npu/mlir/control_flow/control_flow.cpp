@@ -31,13 +31,6 @@ std::vector<std::size_t> dominators(const Graph& graph, std::size_t entry) {
     return parents;
 }
 
-bool dominates(const std::vector<std::size_t>& parents, std::size_t above, std::size_t below) {
-    while (below != above && below != kNoBlock) {
-        below = parents[below];
-    }
-    return below == above;
-}
-
 }  // namespace
 
 bool is_event(const Operation& operation) {
@@ -61,6 +54,13 @@ ControlFlow::ControlFlow(const Item& region) : blocks_(flattened(region)) {
     for (std::size_t i = 0; i < loops_.size(); ++i) {
         find_joins(i);
     }
+}
+
+bool ControlFlow::dominates(std::size_t above, std::size_t below) const {
+    while (below != above && below != kNoBlock) {
+        below = dominators_[below];
+    }
+    return below == above;
 }
 
 std::optional<std::size_t> ControlFlow::loop_at(std::size_t header) const {
@@ -150,7 +150,7 @@ void ControlFlow::find_loops() {
             }
         }
     }
-    const auto parents = dominators(graph, 0);
+    dominators_ = dominators(graph, 0);
     // Depth first: an edge to a block that is still open closes a loop.
     enum class Mark { New, Open, Done };
     std::vector<Mark> marks(blocks_.size(), Mark::New);
@@ -166,7 +166,7 @@ void ControlFlow::find_loops() {
         }
         const std::size_t to = blocks_[block].jumps[next++].to;
         if (marks[to] == Mark::Open) {
-            if (!dominates(parents, to, block)) {
+            if (!dominates(to, block)) {
                 throw ReadError(blocks_[block].where,
                                 fmt::format("the loop through block ^{} has several entries; such "
                                             "control flow is not modelled",

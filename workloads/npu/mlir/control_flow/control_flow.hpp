@@ -72,6 +72,9 @@ class ControlFlow {
 
     const std::vector<FlatBlock>& blocks() const { return blocks_; }
     const std::vector<Loop>& loops() const { return loops_; }
+    bool reachable(std::size_t block) const { return reachable_[block]; }
+    // Whether all ways to a block pass another one, or it is the same.
+    bool dominates(std::size_t above, std::size_t below) const;
     std::optional<std::size_t> loop_at(std::size_t header) const;
     // Where the ways out of a block meet again without leaving its loop or beginning its next run.
     std::optional<std::size_t> join_of(std::size_t block) const;
@@ -98,6 +101,7 @@ class ControlFlow {
 
     std::vector<FlatBlock> blocks_;
     std::vector<bool> reachable_;
+    std::vector<std::size_t> dominators_;  // the nearest one, by block
     std::vector<Loop> loops_;
     std::vector<std::optional<std::size_t>> innermost_;  // loop, by block
     std::vector<std::optional<std::size_t>> joins_;      // by block

@@ -9,6 +9,7 @@
 
 #include "arch/npu/check/tile_reach.hpp"
 #include "workloads/npu/mlir/control_flow/control_flow.hpp"
+#include "workloads/npu/mlir/control_flow/undefined_values.hpp"
 #include "workloads/npu/mlir/core/core_body.hpp"
 #include "workloads/npu/mlir/core/core_elements.hpp"
 #include "workloads/npu/mlir/core/core_locks.hpp"
@@ -24,6 +25,7 @@
 
 namespace tilesim::workloads::npu::mlir::core {
 
+using control_flow::undefined_value;
 using syntax::kBehindBuffer;
 
 namespace {
@@ -45,12 +47,25 @@ class CoreReader {
     program::CoreProgram run() {
         Scope scope(&lowering_.names);
         const ControlFlow flow(region_of(operation_));
+        check_defined(flow, {});
         walk_body(flow, scope, core_.script);
         words_.settle();
         return std::move(core_);
     }
 
   private:
+    // Values come from the body, its function's arguments or the device.
+    void check_defined(const ControlFlow& flow, const std::vector<std::string>& arguments) const {
+        const auto undefined = undefined_value(flow, [&](const std::string& name) {
+            return lowering_.names.find(name) != nullptr ||
+                   std::find(arguments.begin(), arguments.end(), name) != arguments.end();
+        });
+        if (undefined) {
+            throw ReadError(undefined->where,
+                            fmt::format("%{} is not defined before this", undefined->name));
+        }
+    }
+
     void walk_body(const ControlFlow& flow, Scope& scope, Script& ops) {
         words_.enter(scope);
         FlowWalker(lowering_, writer_, held_, open_, flow, scope,
@@ -302,18 +317,11 @@ class CoreReader {
         }
         Scope inner(&lowering_.names);
         Cursor given(arguments.group("("));
-        Cursor head(function);
-        while (!head.done() && !head.peek()->opens("(")) {
-            head.take();
-        }
-        Cursor formal(head.group("("));
         std::vector<std::pair<std::string, std::string>> handed;
-        while (!formal.done() && !given.done()) {
-            if (!formal.peek()->is(TokenKind::Value)) {
-                formal.take();
-                continue;
+        for (const std::string& name : arguments_of(function)) {
+            if (given.done()) {
+                break;
             }
-            const std::string name = formal.value();
             const std::string argument = given.value();
             if (const Value* value = scope.find(argument)) {
                 inner.define(name, *value);
@@ -331,6 +339,7 @@ class CoreReader {
         std::unique_ptr<ControlFlow>& flow = functions_[&function];
         if (!flow) {
             flow = std::make_unique<ControlFlow>(region_of(function));
+            check_defined(*flow, arguments_of(function));
         }
         return *flow;
     }

@@ -50,6 +50,20 @@ const Operation* body_elsewhere(const Lowering& lowering, const Operation& core)
     return found;
 }
 
+std::vector<std::string> arguments_of(const Operation& function) {
+    Cursor head(function);
+    while (!head.done() && !head.peek()->opens("(")) {
+        head.take();
+    }
+    std::vector<std::string> names;
+    for (const Item& item : head.group("(").items) {
+        if (item.is(TokenKind::Value)) {
+            names.push_back(item.token.text);
+        }
+    }
+    return names;
+}
+
 void name_returned(const Operation& call, const Operation& function, const Scope& inner,
                    Scope& scope) {
     const Operation* last = nullptr;

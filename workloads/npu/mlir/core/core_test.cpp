@@ -94,6 +94,42 @@ TEST(Design, TheLoaderEnablesOneCoreAfterTheOtherInTheOrderOfTheTiles) {
     EXPECT_EQ(program.cores[0].enabled, 280);
 }
 
+// Of calls, stores, branches and what they hand over, through every structure.
+TEST(Design, ValuesOfACoreAreDefinedBeforeTheyAreUsed) {
+    const auto error = [](const std::string& body) {
+        return error_of(
+            std::string{kSmallDesign} +
+            "func.func private @k(i32)\n"
+            "func.func @inner(%n: i32) { %s = arith.addi %n, %n : i32\n"
+            "func.call @k(%s) : (i32) -> () return }\n"
+            "aie.core(%c) { %0 = arith.constant 0 : index %1 = arith.constant 1 : index\n"
+            "%i1 = arith.constant true\n" +
+            body + "\naie.use_lock(%l, Release, 1) aie.end }");
+    };
+    const auto undefined = [](const std::string& name) {
+        return HasSubstr("%" + name + " is not defined before this");
+    };
+    EXPECT_THAT(error("func.call @k(%none) : (i32) -> ()"), undefined("none"));
+    EXPECT_THAT(error("memref.store %none, %x[%0] : memref<16xi32>"), undefined("none"));
+    EXPECT_THAT(error("%a = arith.addi %d, %d : i32 %d = arith.constant 1 : i32"), undefined("d"));
+    EXPECT_THAT(error("scf.if %none { }"), undefined("none"));
+    EXPECT_THAT(error("%r = scf.if %i1 -> (i32) { scf.yield %none : i32 } else { "
+                      "%t = arith.constant 1 : i32 scf.yield %t : i32 }"),
+                undefined("none"));
+    // What a region defines ends with it, and so does what one of two ways defines.
+    EXPECT_THAT(error("scf.for %i = %0 to %1 step %1 { } %a = arith.addi %i, %i : index"),
+                undefined("i"));
+    EXPECT_THAT(error("cf.cond_br %i1, ^a, ^b\n^a: %v = arith.constant 1 : i32 cf.br ^b\n"
+                      "^b: func.call @k(%v) : (i32) -> ()"),
+                undefined("v"));
+    // What all ways pass is there, and so are arguments, %r#1 of %r:2 and what the device has.
+    EXPECT_EQ(error("%v = arith.constant 1 : i32 cf.cond_br %i1, ^a, ^b\n^a: cf.br ^b\n"
+                    "^b: func.call @k(%v) : (i32) -> () func.call @inner(%v) : (i32) -> ()\n"
+                    "%r:2 = func.call @k2(%x) : (memref<16xi32>) -> (i32, i32)\n"
+                    "func.call @k(%r#1) : (i32) -> ()"),
+              "");
+}
+
 TEST(Design, EndlessAndUnrolledControlFlow) {
     const auto script = [](const std::string& body) {
         return read(std::string{kSmallDesign} + "aie.core(%c) {" + body + "}")
@@ -116,7 +152,8 @@ TEST(Design, EndlessAndUnrolledControlFlow) {
     }
     EXPECT_EQ(acquires, 3);
     EXPECT_THAT(error_of(std::string{kSmallDesign} +
-                         "aie.core(%c) { %v = memref.load %x[%y] : memref<16xi32>\n"
+                         "aie.core(%c) { %y = arith.constant 3 : index "
+                         "%v = memref.load %x[%y] : memref<16xi32>\n"
                          "scf.if %v { aie.use_lock(%l, Acquire, 1) } aie.end }"),
                 HasSubstr("d.mlir:8:1: which way this branch goes depends on data"));
     EXPECT_THAT(error_of(std::string{kSmallDesign} +
@@ -311,7 +348,7 @@ TEST(Design, EventsAndDebuggingAreAnInstructionEach) {
         return design.program.kernels.at(static_cast<std::size_t>(call.kernel)).cycles;
     };
     EXPECT_EQ(cycles("aie.event(0)"), 1);
-    EXPECT_EQ(cycles("aie.event(0) aie.debug(%x : i32)"), 2);
+    EXPECT_EQ(cycles("%x = arith.constant 7 : i32 aie.event(0) aie.debug(%x : i32)"), 2);
 }
 
 TEST(Design, ACallThroughAConstantIsACallOfItsFunction) {
@@ -324,8 +361,9 @@ TEST(Design, ACallThroughAConstantIsACallOfItsFunction) {
             .script.size();
     };
     EXPECT_EQ(cycles("func.call_indirect %p()"), cycles("func.call @f()"));
-    EXPECT_THAT(error_of("%t = aie.tile(0, 2)\naie.core(%t) {\nfunc.call_indirect %q() : () -> ()\n"
-                         "aie.end\n}"),
+    EXPECT_THAT(error_of("%t = aie.tile(0, 2)\naie.core(%t) {\n"
+                         "%q = func.call @pick() : () -> (() -> ())\n"
+                         "func.call_indirect %q() : () -> ()\naie.end\n}"),
                 HasSubstr("which function this calls"));
 }
 

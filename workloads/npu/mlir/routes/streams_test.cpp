@@ -119,7 +119,8 @@ constexpr const char* kCascade =
 TEST(DesignStreams, CascadesComeFromFlowsOrFromTheTwoEnds) {
     const std::string puts =
         "%w = aie.tile(0, 3) %e = aie.tile(1, 3)\n"
-        "aie.core(%w) { aie.put_cascade(%v : vector<32xbf16>) aie.end }\n"
+        "aie.core(%w) { %v = ub.poison : vector<32xbf16>\n"
+        "aie.put_cascade(%v : vector<32xbf16>) aie.end }\n"
         "aie.core(%e) { %v = aie.get_cascade() : vector<32xbf16> aie.end }\n";
     for (const char* stated :
          {"aie.cascade_flow(%w, %e)",
@@ -144,7 +145,8 @@ TEST(DesignStreams, CascadesComeFromFlowsOrFromTheTwoEnds) {
 TEST(DesignStreams, TheFirstGenerationsCascadeIsASnake) {
     const auto next = [](int column, int row) {
         return read_aie1(fmt::format("%t = aie.tile({}, {})\n"
-                                     "aie.core(%t) {{ aie.put_cascade(%v : i384) aie.end }}",
+                                     "aie.core(%t) {{ %v = ub.poison : i384\n"
+                                     "aie.put_cascade(%v : i384) aie.end }}",
                                      column, row))
             .program.cascades.at(0)
             .to;
@@ -189,7 +191,7 @@ TEST(DesignStreams, AStreamsValueIsSoManyWords) {
         const auto program = read_aie1(
             fmt::format("%t = aie.tile(7, 3) %u = aie.tile(8, 3) aie.flow(%t, Core : 1, %u, Core : "
                         "0)\n"
-                        "aie.core(%t) {{ %p = arith.constant 1 : i32\n"
+                        "aie.core(%t) {{ %p = arith.constant 1 : i32 %v = arith.constant 5 : {0}\n"
                         "aie.put_stream(%p : i32, %v : {0}) aie.end }}\n"
                         "aie.core(%u) {{ %v = aie.get_stream(0) : {0} aie.end }}",
                         type));
@@ -202,11 +204,13 @@ TEST(DesignStreams, AStreamsValueIsSoManyWords) {
     EXPECT_EQ(words("i32"), 1);
     EXPECT_EQ(words("f32"), 1);
     EXPECT_EQ(words("i128"), 4);
-    EXPECT_THAT(error_of("%t = aie.tile(0, 2) aie.core(%t) { aie.put_stream(%p : i32, %v : i16) }"),
+    EXPECT_THAT(error_of("%t = aie.tile(0, 2) aie.core(%t) { %p = ub.poison : i32\n"
+                         "aie.put_stream(%p : i32, %p : i32) }"),
                 HasSubstr("is not a constant the reader knows"));
-    EXPECT_THAT(error_of("%t = aie.tile(0, 2) aie.core(%t) { %p = arith.constant 0 : i32\n"
-                         "aie.put_stream(%p : i32, %v : i16) aie.end }"),
-                HasSubstr("words of 32 bits (i32, f32, i128), not i16"));
+    EXPECT_THAT(
+        error_of("%t = aie.tile(0, 2) aie.core(%t) { %p = arith.constant 0 : i32\n"
+                 "%v = arith.constant 5 : i16 aie.put_stream(%p : i32, %v : i16) aie.end }"),
+        HasSubstr("words of 32 bits (i32, f32, i128), not i16"));
 }
 
 TEST(DesignStreams, KernelsStreamAccessesComeFromTheSideFile) {
