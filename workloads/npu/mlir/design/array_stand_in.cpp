@@ -50,8 +50,8 @@ class StandIn {
                 note_task(*push);
             }
         }
-        for (const auto& [channel, use] : channels_) {
-            connect(channel, use.words);
+        for (const auto& [channel, words] : channels_) {
+            connect(channel, words);
         }
         const auto left_out = std::erase_if(program_.sequence,
                                             [this](program::SequenceOp& op) { return !stays(op); });
@@ -63,15 +63,10 @@ class StandIn {
             "is "
             "stated as design.configuration): the sequence's shim transfers alone, which memory "
             "tiles take and give as fast as streams can; headers of packets, writes to "
-            "other tiles, and tokens of what it does not start, are left out");
+            "other tiles, and waits for channels it does not start, are left out");
     }
 
   private:
-    struct Use {
-        std::int64_t words = 0;
-        std::int64_t tokens = 0;
-    };
-
     bool is_set_up() const {
         return !program_.routes.empty() || !program_.cores.empty() || !program_.cascades.empty() ||
                std::any_of(program_.dmas.begin(), program_.dmas.end(),
@@ -83,8 +78,7 @@ class StandIn {
         if (push.channel.tile.row != 0) {
             return;
         }
-        Use& use = channels_[push.channel];
-        use.tokens += push.task.token ? 1 : 0;
+        std::int64_t& words = channels_[push.channel];
         std::set<std::int64_t> seen;
         std::optional<std::int64_t> id = push.task.descriptor;
         while (id && seen.insert(*id).second) {
@@ -92,7 +86,7 @@ class StandIn {
             if (place == written_.end()) {
                 break;
             }
-            use.words += push.task.repeat * place->second->length;
+            words += push.task.repeat * place->second->length;
             id = place->second->next;
         }
     }
@@ -149,7 +143,7 @@ class StandIn {
                     each.descriptor.packet.reset();
                     return each.tile.row == 0;
                 } else if constexpr (std::is_same_v<Op, program::WaitToken>) {
-                    return channels_[each.channel].tokens-- > 0;
+                    return channels_.contains(each.channel);
                 } else if constexpr (std::is_same_v<Op, program::PushTask> ||
                                      std::is_same_v<Op, program::WaitIdle> ||
                                      std::is_same_v<Op, program::ResetChannel>) {
@@ -164,7 +158,7 @@ class StandIn {
     Lowering& lowering_;
     program::Program& program_;
     std::map<Id, const program::BufferDescriptor*> written_;
-    std::map<program::ChannelId, Use> channels_;  // of shims
+    std::map<program::ChannelId, std::int64_t> channels_;  // of shims: words its tasks move
 };
 
 }  // namespace
