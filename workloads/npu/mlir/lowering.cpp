@@ -35,9 +35,6 @@ void Lowering::note(const std::string& sentence) {
     }
 }
 
-namespace {
-
-// Column and row of "tile_3_1" and its like.
 std::optional<program::TileCoordinate> tile_named(std::string_view name) {
     static constexpr std::array<std::string_view, 4> kPrefixes{"tile_", "shim_noc_tile_",
                                                                "shim_pl_tile_", "mem_tile_"};
@@ -56,8 +53,6 @@ std::optional<program::TileCoordinate> tile_named(std::string_view name) {
     }
     return std::nullopt;
 }
-
-}  // namespace
 
 program::TileCoordinate Lowering::tile(Cursor& cursor) const {
     if (!cursor.done() && cursor.peek()->is(TokenKind::Value)) {

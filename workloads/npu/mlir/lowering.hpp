@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -84,6 +86,8 @@ constexpr std::string_view kOfABlock = "of_a_block";
 // Whether the device was decompiled from register writes.
 bool is_configuration(const Lowering& lowering);
 
+// Column and row of "tile_3_1" and its like: what a name that no value has stands for.
+std::optional<program::TileCoordinate> tile_named(std::string_view name);
 // A column, a comma and a row where the cursor stands.
 program::TileCoordinate read_coordinate(Cursor& cursor);
 // MM2S or S2MM where the cursor stands, then a comma and the channel's number.

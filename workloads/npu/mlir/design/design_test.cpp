@@ -84,6 +84,23 @@ TEST(Design, TilesAndLoopsThatOptionsNameAreThere) {
                       HasSubstr("no loop is on line 999")));
 }
 
+// What mlir_aie_initialize_locks did, in modules of before 2023, which have no aie.device.
+TEST(Design, LocksOnceUsedBesideTheCoresAreUsedBeforeTheStart) {
+    const std::string lock = "%t = AIE.tile(1, 3) %l = AIE.lock(%t, 3)\n";
+    EXPECT_EQ(read_aie1(lock + "AIE.useLock(%l, \"Release\", 1)\n").program.locks.at(0).initial, 1);
+    const Design asked = read_aie1(lock + "AIE.useLock(%l, \"Acquire\", 1)\n");
+    EXPECT_EQ(asked.program.locks.at(0).initial, 0);
+    EXPECT_THAT(asked.notes, Contains(HasSubstr("asks for l in state 1 before the start")));
+    try {
+        read_aie1(lock + "AIE.useLock(%l, \"Acquire\", 0)\n");
+        FAIL();
+    } catch (const ConfigError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("d.mlir:3:1: the host takes l before the start"));
+    }
+    EXPECT_THAT(error_of("%t = aie.tile(0, 3) %l = aie.lock(%t, 3)\naie.use_lock(%l, Release, 1)"),
+                HasSubstr("d.mlir:3:1: aie.use_lock must stand in a core or a DMA"));
+}
+
 TEST(Design, CostsOfFunctionsThatNoCoreCallsAreNamed) {
     const std::string body =
         std::string{kSmallDesign} +

@@ -31,11 +31,43 @@ using routes::lower_routes;
 
 namespace {
 
+// Until 2022 a use_lock beside the cores was one of the host's before they start
+// (mlir_aie_initialize_locks). It tries an acquire once: one that is not granted does nothing.
+void use_lock_before_start(Lowering& lowering, const Operation& operation) {
+    if (lowering.device.name != "module") {
+        throw ReadError(operation.where, "aie.use_lock must stand in a core or a DMA");
+    }
+    const LockUse use = read_lock_use(operation, lowering.names);
+    program::Lock& lock = lowering.program.locks[static_cast<std::size_t>(use.action.lock)];
+    if (!use.acquire) {
+        lock.initial = use.action.value;
+    } else if (lock.initial != use.action.value) {
+        lowering.note(
+            fmt::format("the host asks for {} in state {} before the start, which it is not in: "
+                        "that changes nothing",
+                        lock.name, use.action.value));
+    } else {
+        throw ReadError(operation.where,
+                        fmt::format("the host takes {} before the start; when it gives it back is "
+                                    "not known here",
+                                    lock.name));
+    }
+}
+
+void use_locks_before_start(Lowering& lowering) {
+    for (const Operation& operation : lowering.body()) {
+        if (operation.name == "aie.use_lock") {
+            lowering.attempt([&] { use_lock_before_start(lowering, operation); });
+        }
+    }
+}
+
 // Operations of the device that no part of the lowering reads.
 void check_operations(Lowering& lowering) {
     static const std::set<std::string> kKnown{"aie.tile",
                                               "aie.buffer",
                                               "aie.lock",
+                                              "aie.use_lock",
                                               "aie.external_buffer",
                                               "aie.mem",
                                               "aie.memtile_dma",
@@ -88,6 +120,7 @@ void lower_device(Lowering& lowering, const Operation& routed, const std::functi
     check_operations(lowering);
     if (lowering.errors.empty()) {
         lower_storage(lowering);
+        use_locks_before_start(lowering);
     }
     if (lowering.errors.empty()) {
         lower_dmas(lowering);

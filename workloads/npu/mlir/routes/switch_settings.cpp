@@ -43,11 +43,13 @@ program::TileCoordinate SwitchSettings::tile_of(const Operation& operation) {
     Cursor cursor(operation);
     Cursor inside(cursor.group("("));
     const Location where = inside.where();
-    const auto place = tiles_.find(inside.value());
-    if (place == tiles_.end() || !lowering_.config.contains(place->second)) {
+    const std::string name = inside.value();
+    const auto place = tiles_.find(name);
+    const auto tile = place == tiles_.end() ? tile_named(name) : std::optional{place->second};
+    if (!tile || !lowering_.config.contains(*tile)) {
         throw ReadError(where, "this is no tile of the array");
     }
-    return place->second;
+    return *tile;
 }
 
 std::pair<Port, Port> SwitchSettings::connection(const Operation& operation) {

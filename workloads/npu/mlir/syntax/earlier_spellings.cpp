@@ -26,6 +26,7 @@ constexpr std::array kNames{
     Spelling{"shimDMAAllocation", "shim_dma_allocation"},
     Spelling{"memTileDMA", "memtile_dma"},
     Spelling{"shimmux", "shim_mux"},
+    Spelling{"shimswitchbox", "shim_switchbox"},
     Spelling{"packetrules", "packet_rules"},
     Spelling{"getCascade", "get_cascade"},
     Spelling{"putCascade", "put_cascade"},
@@ -200,6 +201,16 @@ void unparted_successors(Operation& operation) {
     }
 }
 
+// shim_switchbox(3): the switchbox of the shim tile of a column, which no value stood for.
+void switchbox_of_column(Operation& operation) {
+    if (operation.items.empty() || operation.items.front().items.size() != 1) {
+        return;
+    }
+    Item& column = operation.items.front().items.front();
+    operation.name = "aie.switchbox";
+    column = token(TokenKind::Value, "tile_" + column.token.text + "_0", column.token.where);
+}
+
 // shim_dma_allocation (@name, MM2S, 0, 2): today the name stands in front.
 void enclosed_allocation(Operation& operation) {
     if (operation.items.empty() || operation.items.front().items.size() < 2 ||
@@ -266,6 +277,8 @@ void EarlierForms::write_as_today(Operation& operation) {
     } else if (operation.name == "aie.dma_start") {
         joined_channel(operation);
         unparted_successors(operation);
+    } else if (operation.name == "aie.shim_switchbox") {
+        switchbox_of_column(operation);
     } else if (operation.name == "aie.shim_dma_allocation") {
         enclosed_allocation(operation);
     } else if (operation.name == "aie.objectfifo") {

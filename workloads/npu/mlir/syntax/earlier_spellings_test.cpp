@@ -19,6 +19,8 @@ TEST(EarlierSpellings, NamesAreThoseOfToday) {
                 "%t = aie.tile(7, 2)\n%l = aie.lock(%t, 3)\naie.use_lock(%l, \"Acquire\", 1)");
     expect_same("AIE.shimmux(%t) { AIE.connect<\"DMA\" : 0, \"North\" : 3> }",
                 "aie.shim_mux(%t) { aie.connect<\"DMA\" : 0, \"North\" : 3> }");
+    expect_same("AIE.shimswitchbox(3) { AIE.connect<\"South\" : 3, \"North\" : 0> }",
+                "aie.switchbox(%tile_3_0) { aie.connect<\"South\" : 3, \"North\" : 0> }");
     expect_same("AIEX.ipu.sync {column = 0 : i32}\naiex.ipu.rtp_write(@b, 0, 4)",
                 "aiex.npu.sync {column = 0 : i32}\naiex.npu.rtp_write(@b, 0, 4)");
     expect_same(
