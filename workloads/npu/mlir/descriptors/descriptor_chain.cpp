@@ -82,11 +82,14 @@ class ChainReader {
             read(*block, *bd);
             block = next_;
             if (block != nullptr && transfer_of(*block) == nullptr) {
-                block = nullptr;  // a block that only ends
+                break;
             }
             if (block != nullptr) {
                 link(*block);
             }
+        }
+        if (block != nullptr && transfer_of(*block) == nullptr) {
+            check_only_ends(*block);
         }
         return std::move(chain_);
     }
@@ -99,7 +102,35 @@ class ChainReader {
         return place == block.operations.end() ? nullptr : &*place;
     }
 
+    // Locks are a descriptor's: without a transfer nothing takes or gives them.
+    static void check_only_ends(const Block& block) {
+        for (const Operation& operation : block.operations) {
+            if (operation.name == "aie.use_lock") {
+                throw ReadError(operation.where, "this lock is used in a block without a transfer");
+            }
+        }
+    }
+
+    // The regions of an aie.dma need no end, which a block that others may follow does.
+    static void check_end(const Block& block) {
+        const auto& operations = block.operations;
+        const auto ends = [](const Operation& operation) {
+            return operation.name == "aie.end" || leads_on(operation);
+        };
+        const auto end = std::find_if(operations.begin(), operations.end(), ends);
+        if (end == operations.end()) {
+            if (!block.label.empty()) {
+                throw ReadError(operations.back().where,
+                                "this block ends without aie.next_bd or aie.end");
+            }
+        } else if (end + 1 != operations.end()) {
+            throw ReadError((end + 1)->where,
+                            fmt::format("this stands behind the end of its block ({})", end->name));
+        }
+    }
+
     void read(const Block& block, const Operation& bd) {
+        check_end(block);
         StatedDescriptor stated = read_dma_bd(lowering_, bd, scope_, channel_.tile);
         program::BufferDescriptor& descriptor = stated.descriptor;
         if (channel_.direction == program::Direction::S2MM && !descriptor.padding.empty()) {

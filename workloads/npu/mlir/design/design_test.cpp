@@ -207,6 +207,21 @@ TEST(Design, ChannelsStartedWithoutATransferAreLeftOut) {
     EXPECT_THAT(design.notes, testing::Contains(HasSubstr("started without a transfer")));
 }
 
+TEST(Design, ABlockOfADmaEndsOnceAndHasATransferForItsLocks) {
+    const auto error = [](const std::string& block, const std::string& end) {
+        return error_of(std::string{kSmallDesign} +
+                        "aie.memtile_dma(%m) { %0 = aie.dma_start(MM2S, 0, ^a, ^e)\n^a:\n"
+                        "aie.dma_bd(%b : memref<64xi32>, 0, 64)\n" +
+                        block + "\n^e: " + end + " }");
+    };
+    EXPECT_EQ(error("aie.next_bd ^a", "aie.end"), "");
+    EXPECT_THAT(error("", "aie.end"), HasSubstr("ends without aie.next_bd or aie.end"));
+    EXPECT_THAT(error("aie.next_bd ^e\naie.use_lock(%p, Release, 1)", "aie.end"),
+                HasSubstr("d.mlir:11:1: this stands behind the end of its block (aie.next_bd)"));
+    EXPECT_THAT(error("aie.next_bd ^e", "aie.use_lock(%p, Release, 1) aie.end"),
+                HasSubstr("this lock is used in a block without a transfer"));
+}
+
 // A shim's dimension counts to 1023: a row of 2048 words is two of them, as the compiler makes it.
 TEST(Design, ADimensionOfTooManyStepsIsTwo) {
     for (const char* transfer :
