@@ -25,6 +25,8 @@ constexpr std::size_t kPartingZeros = 8;
 constexpr std::size_t kSampledWords = 512;  // of a file that may be a trace
 constexpr std::size_t kSlots = 8;
 constexpr std::int64_t kMostIntervals = 50'000'000;
+constexpr std::int64_t kMostPause = std::int64_t{1} << 40;  // cycles; beyond, it is no timer
+constexpr std::size_t kTimerBytes = 7;
 
 struct Unit {
     std::int64_t column = 0, row = 0, type = 0;
@@ -52,6 +54,7 @@ class Decoder {
     }
 
     const std::array<std::vector<Interval>, kSlots>& slots() const { return slots_; }
+    std::int64_t starts() const { return starts_; }
 
   private:
     std::uint32_t byte(std::size_t ahead) const {
@@ -82,9 +85,25 @@ class Decoder {
         } else if ((first & 0xFC) == 0xDC) {
             at_ += 4;
         } else if ((first & 0xFB) == 0xF0) {
-            at_ += 8;  // start, and the timer
+            start();
         } else {
             ++at_;  // filler, synchronisation
+        }
+    }
+
+    // With the timer: of a unit that is started again the time between is known.
+    void start() {
+        std::int64_t timer = 0;
+        for (std::size_t i = 1; i <= kTimerBytes; ++i) {
+            timer = timer << 8 | byte(i);
+        }
+        at_ += 1 + kTimerBytes;
+        const std::int64_t cycle = timer - timer_at_zero_;
+        if (starts_++ == 0) {
+            timer_at_zero_ = timer - cycle_;
+        } else if (cycle > cycle_ && cycle - cycle_ < kMostPause) {
+            switch_off(on_, cycle_ + 1);
+            cycle_ = cycle;
         }
     }
 
@@ -137,7 +156,14 @@ class Decoder {
     std::array<std::int64_t, kSlots> begins_{};
     std::array<std::vector<Interval>, kSlots> slots_;
     std::int64_t intervals_total_ = 0;
+    std::int64_t starts_ = 0, timer_at_zero_ = 0;
 };
+
+// The first command of a unit is its start, which says what it records: events and their times
+// (0xF0, 0xF4), or program counters (mode 1) or branches (mode 2), which have no times.
+bool has_no_times(const std::vector<std::uint8_t>& commands) {
+    return !commands.empty() && (commands[0] & 0xF8) == 0xF0 && (commands[0] & 3) != 0;
+}
 
 bool is_hex_text(const std::string& bytes) {
     return std::all_of(bytes.begin(), bytes.end(), [](char c) {
@@ -278,11 +304,22 @@ TraceFile parse_raw_trace(const std::string& bytes, const std::string& file,
     const std::int64_t shift = slots.empty() ? 0 : traced - designed;
     TraceFile trace;
     for (const auto& [unit, commands] : streams.bytes) {
-        Decoder decoder(commands);
-        decoder.run();
         const std::string process = fmt::format(
             "{} for tile{},{}", trace::process_prefix(static_cast<trace::TraceUnit>(unit.type)),
             unit.row, unit.column);
+        if (has_no_times(commands)) {
+            trace.flaws.push_back(
+                fmt::format("{} records no times (mode {} of its trace unit, not event-time): left "
+                            "out",
+                            process, commands[0] & 3));
+            continue;
+        }
+        Decoder decoder(commands);
+        decoder.run();
+        if (decoder.starts() > 1) {
+            trace.notes.push_back(
+                fmt::format("{} was started {} times", process, decoder.starts()));
+        }
         for (std::size_t slot = 0; slot < kSlots; ++slot) {
             const std::vector<Interval>& intervals = decoder.slots()[slot];
             if (!intervals.empty()) {
@@ -291,7 +328,9 @@ TraceFile parse_raw_trace(const std::string& bytes, const std::string& file,
         }
     }
     if (trace.lanes.empty()) {
-        throw ConfigError(fmt::format("{}: is no trace: its packets hold no event", file));
+        throw ConfigError(
+            fmt::format("{}: is no trace: {}", file,
+                        trace.flaws.empty() ? "its packets hold no event" : trace.flaws.front()));
     }
     add_kernels_between_markers(trace);
     if (streams.lost > 0) {

@@ -103,6 +103,40 @@ TEST(RawTrace, AFileThatEndsInsideAPacketIsCutOff) {
                 ElementsAre("the file is cut off in the middle of a packet"));
 }
 
+// The timer stands at 9 as the unit starts, and at 109 as it starts again.
+TEST(RawTrace, AUnitThatIsStartedAgainTellsTheTimeBetween) {
+    const TraceFile trace = parse_raw_trace(
+        packet(header(1, 2, 0), commands({0x73, 0xF0, 0, 0, 0, 0, 0, 0, 109, 0x72})), "t.txt",
+        slots());
+    ASSERT_EQ(lane(trace, "LOCK_STALL").size(), 2U);
+    EXPECT_EQ(lane(trace, "LOCK_STALL")[0].begin, 4);
+    EXPECT_EQ(lane(trace, "LOCK_STALL")[1].begin, 100 + 3);
+    EXPECT_THAT(trace.notes, ElementsAre("core_trace for tile2,1 was started 2 times"));
+    // A timer that was set back says nothing.
+    const TraceFile back =
+        parse_raw_trace(packet(header(1, 2, 0), commands({0x73, 0xF0, 0, 0, 0, 0, 0, 0, 5, 0x72})),
+                        "t.txt", slots());
+    EXPECT_EQ(lane(back, "LOCK_STALL")[1].begin, 4 + 3);
+}
+
+// Mode 1 of a trace unit: program counters.
+TEST(RawTrace, AUnitThatRecordsNoTimesIsLeftOut) {
+    std::vector<std::uint32_t> counters = commands({0x73, 0x80, 0x0A});
+    counters[0] = 0xF1;
+    const std::string other = packet(header(1, 2, 0), counters);
+    const TraceFile trace =
+        parse_raw_trace(other + packet(header(1, 3, 0), commands({0x73})), "t.txt", slots());
+    EXPECT_EQ(trace.lanes.size(), 1U);
+    EXPECT_THAT(trace.flaws,
+                testing::Contains(HasSubstr("core_trace for tile2,1 records no times (mode 1 of")));
+    try {
+        parse_raw_trace(other, "t.txt", slots());
+        FAIL();
+    } catch (const arch::base::config::ConfigError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("core_trace for tile2,1 records no times (mode 1 of"));
+    }
+}
+
 TEST(RawTrace, IsToldFromOtherFiles) {
     const std::string good = packet(header(1, 2, 0), commands({0x73}));
     EXPECT_TRUE(is_raw_trace(good));
