@@ -54,6 +54,7 @@ AllBankTiming::AllBankTiming(const memory::device::MemoryConfig& memory, const P
     : dram_(memory.timing),
       banks_per_group_(static_cast<std::size_t>(memory.banks_per_group)),
       banks_(memory.banks()),
+      ranks_(memory.ranks),
       bus_turn_(memory.pseudo_channels * memory.timing.column_command.count()),
       pim_(pim),
       times_(memory.timing, pim),
@@ -149,11 +150,25 @@ std::int64_t AllBankTiming::spread_of_activates(BankSet banks) const {
                                                  : one_by_one(banks.all() ? banks_ : banks_ / 2);
 }
 
+void AllBankTiming::row_opens(Lane& lane, std::int64_t row, std::int64_t now) {
+    row_open_ -= now;
+    any_row_open_ -= any_open() ? 0 : now;
+    lane.row = row;
+}
+
+void AllBankTiming::row_closes(Lane& lane, std::int64_t now) {
+    if (lane.row != kNoRow) {
+        lane.row = kNoRow;
+        row_open_ += now;
+        any_row_open_ += any_open() ? 0 : now;
+    }
+}
+
 void AllBankTiming::activate(BankSet banks, std::int64_t row, std::int64_t first) {
     const std::int64_t now = first + spread_of_activates(banks);
     for_each(banks, [&](Lane& lane) {
         SIM_CHECK(lane.row == kNoRow, "ACT while row {} is open", lane.row);
-        lane.row = row;
+        row_opens(lane, row, now);
         lane.column = now + times_.activate_to_mac.count();
         lane.write = now + times_.activate_to_write.count();
         lane.precharge = std::max(lane.precharge, now + dram_.tRAS.count());
@@ -186,7 +201,7 @@ void AllBankTiming::issue(AllBankCommand command, std::int64_t row, std::int64_t
             break;
         case AllBankCommand::Precharge:
             for_each(banks, [&](Lane& lane) {
-                lane.row = kNoRow;
+                row_closes(lane, now);
                 lane.activate = std::max(lane.activate, now + times_.precharge_all.count());
             });
             command_ = now + dram_.precharge_command.count();
@@ -220,7 +235,7 @@ std::optional<std::int64_t> AllBankTiming::close_early(BankSet banks, std::int64
         return std::nullopt;
     }
     for_each(banks, [&](Lane& lane) {
-        lane.row = kNoRow;
+        row_closes(lane, when);
         lane.activate = std::max(lane.activate, when + times_.precharge_all.count());
     });
     last_ = when;

@@ -47,6 +47,10 @@ class AllBankTiming {
     static constexpr std::int64_t kSeveral = -2;
     std::int64_t open_row(BankSet banks = {}) const;
     bool any_open() const;
+    // CK that rows have been open, up to the last that closed: summed over the banks, and that any
+    // of a rank has, summed over the ranks, all of which commands go to.
+    std::int64_t row_open() const { return row_open_ * banks_ / std::ssize(lanes_); }
+    std::int64_t any_row_open() const { return any_row_open_ * ranks_; }
     // The first CK at which the command may go, row state aside.
     std::int64_t earliest(AllBankCommand command, BankSet banks = {}) const;
     // From a precharge to the next activate.
@@ -82,6 +86,8 @@ class AllBankTiming {
     template <class Action>
     void for_each(BankSet banks, Action action);
     std::int64_t latest(BankSet banks, std::int64_t Lane::*of) const;
+    void row_opens(Lane& lane, std::int64_t row, std::int64_t now);
+    void row_closes(Lane& lane, std::int64_t now);
     void activate(BankSet banks, std::int64_t row, std::int64_t now);
     std::int64_t spread_of_activates(BankSet banks) const;
     std::int64_t slot(base::Cycles interval) const;
@@ -92,7 +98,8 @@ class AllBankTiming {
 
     memory::device::DramTiming dram_;
     std::size_t banks_per_group_;
-    std::int64_t banks_;     // of a channel
+    std::int64_t banks_;  // of a channel
+    std::int64_t ranks_;
     std::int64_t bus_turn_;  // CK in which each pseudo-channel on the command bus has its command
     PimConfig pim_;
     BankTiming times_;
@@ -108,6 +115,9 @@ class AllBankTiming {
     std::array<std::int64_t, 4> activates_{};  // of single banks
     std::size_t oldest_ = 0;
     std::int64_t last_group_ = -1;
+    // CK less those at which the rows open now have opened: summed over the lanes, and of any.
+    std::int64_t row_open_ = 0;
+    std::int64_t any_row_open_ = 0;
 };
 
 }  // namespace tilesim::arch::pim

@@ -109,6 +109,8 @@ void PimController::add_to(memory::port::BankUse& use) const {
         for (std::size_t bank = 0; bank < use.channels[i].size(); ++bank) {
             use.channels[i][bank] += units_[i]->bank_counts(bank);
         }
+        use.guest_row_open += units_[i]->row_open();
+        use.guest_any_row_open += units_[i]->any_row_open();
     }
 }
 

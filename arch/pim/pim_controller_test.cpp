@@ -184,6 +184,24 @@ TEST(PimController, CountsAddToWhatRequestsHaveDone) {
     EXPECT_EQ(use.channels[2].back(), (memory::port::BankCounts{2, 3, 0}));
 }
 
+// For the standby that they take: of two words the one, of a word the other.
+TEST(PimController, CountsHowLongItsRowsAreOpen) {
+    const PimProgram program = two_rows();
+    Machine machine(program);
+    machine.controller.start(base::Femtoseconds{0});
+    machine.run();
+    const memory::device::DramTiming& dram = machine.config.timing;
+    const PimConfig pim;
+    const base::Cycles to_close = dram.tRCD + pim.mac_to_precharge;
+    const std::int64_t open =
+        (std::max(dram.tRAS, to_close + pim.command_interval) + std::max(dram.tRAS, to_close))
+            .count();
+    memory::port::BankUse use = machine.memory.bank_use();
+    machine.controller.add_to(use);
+    EXPECT_EQ(use.guest_any_row_open, 3 * open);
+    EXPECT_EQ(use.guest_row_open, 3 * open * machine.config.banks());
+}
+
 TEST(PimController, ProbesHearEveryUnitsStatesAtTheirTimes) {
     const PimProgram program = two_rows();
     Machine machine(program);

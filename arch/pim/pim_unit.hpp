@@ -118,6 +118,11 @@ class PimUnit final : public memory::controller::ChannelGuest {
         return bank_counts_.of(bank);
     }
 
+    // CK that rows have been open, those of mode registers too: summed over the banks, and that any
+    // of a rank has, summed over the ranks.
+    std::int64_t row_open() const { return timing_.row_open(); }
+    std::int64_t any_row_open() const { return timing_.any_row_open(); }
+
   private:
     bool program_ended() const { return next_ == program_.commands.size(); }
     // The last kernel's row is open, whichever the first is that this one opens.

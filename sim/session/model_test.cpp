@@ -54,6 +54,15 @@ TEST(Model, TheBottleneckIsWhereMostOfTheTimeGoes) {
         StartsWith("xdna2: "));
 }
 
+TEST(Model, WhyThereIsNoEnergyIsSaidWhereCurrentsAreGiven) {
+    EXPECT_TRUE(model("prompt: 1, generate: 1").energy.empty());
+    const workloads::RunResult result =
+        model("prompt: 1, generate: 1", {{"device.memory.power.core",
+                                          "{voltage: 1.1 V, I0: 60 mA, I2N: 30 mA, I3N: 40 mA, "
+                                          "I4R: 250 mA, I4W: 200 mA, I5B: 120 mA}"}});
+    EXPECT_TRUE(result.energy.contains("none"));
+}
+
 class Experts : public testing::Test {
   protected:
     Experts() {

@@ -66,8 +66,9 @@ void add_energy(const arch::memory::device::MemoryConfig& memory, arch::base::Cy
         }
     }
     counts.refreshes = static_cast<double>(result.memory->refreshes);
-    counts.row_open = static_cast<double>(result.memory->row_open);
-    counts.any_row_open = static_cast<double>(result.memory->any_row_open);
+    counts.row_open = static_cast<double>(result.memory->row_open + result.banks->guest_row_open);
+    counts.any_row_open =
+        static_cast<double>(result.memory->any_row_open + result.banks->guest_any_row_open);
     counts.cycles = static_cast<double>(cycles.count());
     const auto refreshes = arch::memory::policy::refreshes_of(memory);
     const auto energy = arch::memory::device::energy_of(memory, refreshes, counts);

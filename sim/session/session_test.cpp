@@ -276,6 +276,22 @@ TEST(Session, WhatIsLeftToTheHostIsOfAllProducts) {
     EXPECT_DOUBLE_EQ(rest_ns(8), 8 * rest_ns(1));
 }
 
+// Of a row of products of which some are simulated for all.
+TEST(Session, TheEnergyOfProductsInMemoryIsThatOfAllOfThem) {
+    const auto energy_nj = [](int vectors) {
+        const workloads::RunResult result = session::run(parse_scenario(
+            fmt::format("device: lpddr5x_pim\nworkload: {{gemm: {{M: {}, K: 256, N: 256, a: int8, "
+                        "b: int8, c: int16}}}}\nmapping: {{pimnast: {{split_k: 1}}}}\n",
+                        vectors),
+            "s.yaml",
+            {{"device.memory.power.core",
+              "{voltage: 1.1 V, I0: 60 mA, I2N: 30 mA, I3N: 40 mA, "
+              "I4R: 250 mA, I4W: 200 mA, I5B: 120 mA}"}}));
+        return result.energy.at("read_nj").get<double>();
+    };
+    EXPECT_NEAR(energy_nj(4096), 4096 * energy_nj(1), energy_nj(1));
+}
+
 // It was simulated for the choice, which takes no part of the result but a note.
 TEST(Session, TheRunOfAChosenMappingIsThatOfTheSameMappingGiven) {
     const auto run = [](const workloads::Overrides& overrides) {

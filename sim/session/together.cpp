@@ -156,6 +156,8 @@ TogetherOutcome run_together(const std::vector<AgentCase>& cases,
             outcome.banks.channels[channel][bank] += shared.by_models.channels[channel][bank];
         }
     }
+    outcome.banks.guest_row_open = shared.by_models.guest_row_open;
+    outcome.banks.guest_any_row_open = shared.by_models.guest_any_row_open;
     outcome.where = workloads::where_time_went(platform.root());
     outcome.busy = workloads::busy_shares(platform.root());
     outcome.events = platform.queues().executed();

@@ -60,7 +60,7 @@ void ScheduledChannel<Scheduler>::issue_column(std::size_t bank, std::int64_t no
     }
     if (closes) {
         timing_.precharge_after_column(bank);
-        rows_have_closed(1, now);
+        rows_have_closed(std::uint64_t{1} << bank, now);
         ++stats_.precharges;
         row_left(bank, now);
     }
@@ -77,7 +77,7 @@ void ScheduledChannel<Scheduler>::activate(std::size_t bank, std::int64_t now) {
     policy::Burst& served = bursts_[active.lanes[bank].others.head].first;
     served.opened_row = 1;
     active.owed |= std::uint64_t{1} << bank;
-    row_opens(now);
+    row_opens(bank, now);
     timing_.issue(Command::Activate, bank, served.row, now);
     tell(Command::Activate, bank, served.row, now);
     ++stats_.activates;
@@ -95,7 +95,7 @@ void ScheduledChannel<Scheduler>::activate(std::size_t bank, std::int64_t now) {
 template <class Scheduler>
 void ScheduledChannel<Scheduler>::precharge(std::size_t bank, std::int64_t now) {
     timing_.issue(Command::Precharge, bank, device::kNoRow, now);
-    rows_have_closed(1, now);
+    rows_have_closed(std::uint64_t{1} << bank, now);
     tell(Command::Precharge, bank, device::kNoRow, now);
     ++stats_.precharges;
     row_left(bank, now);
@@ -148,7 +148,7 @@ std::int64_t ScheduledChannel<Scheduler>::precharge_all(std::uint64_t rank, std:
     tell(Command::PrechargeAll, static_cast<std::size_t>(std::countr_zero(rank)), device::kNoRow,
          now);
     ++stats_.precharges;
-    rows_have_closed(std::popcount(open), now);
+    rows_have_closed(open, now);
     device::for_each_bank(open, [&](std::size_t bank) {
         row_left(bank, now);
         scheduler_.on_precharge(bank, bursts_, timing_, now);

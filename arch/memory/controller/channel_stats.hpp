@@ -30,7 +30,7 @@ struct ChannelStats : base::stats::Group {
     base::stats::Counter row_open{*this, "row_open", base::stats::Unit::Cycle,
                                   "rows open, summed over the banks"};
     base::stats::Counter any_row_open{*this, "any_row_open", base::stats::Unit::Cycle,
-                                      "one row at least open"};
+                                      "one row of a rank at least open, summed over ranks"};
     base::stats::Counter row_hits{*this, "row_hits", base::stats::Unit::Count,
                                   "bursts that found their row open"};
 };

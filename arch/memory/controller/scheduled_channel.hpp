@@ -67,10 +67,11 @@ class ScheduledChannel final : public Channel {
         account_.finish(now);
         const std::int64_t end = std::max(now, last_opened_);
         const auto open = static_cast<std::int64_t>(std::popcount(timing_.open_banks()));
+        const std::int64_t open_ranks = timing_.open_ranks();
         stats_.row_open += row_open_ + open * end;
-        stats_.any_row_open += any_row_open_ + (open > 0 ? end : 0);
+        stats_.any_row_open += any_row_open_ + open_ranks * end;
         row_open_ = -open * end;
-        any_row_open_ = open > 0 ? -end : 0;
+        any_row_open_ = -open_ranks * end;
     }
 
   private:
@@ -109,16 +110,16 @@ class ScheduledChannel final : public Channel {
     std::optional<std::int64_t> close_rows(std::uint64_t banks, std::int64_t now);
     std::int64_t precharge_all(std::uint64_t rank, std::int64_t now);
     void row_left(std::size_t bank, std::int64_t now);
-    // For statistics: a row opens (the set of open banks does not have it yet), or some have
-    // closed.
-    void row_opens(std::int64_t now) {
+    // For statistics: a bank's row opens (the set of open banks does not have it yet), or those of
+    // some banks of a rank have closed.
+    void row_opens(std::size_t bank, std::int64_t now) {
         row_open_ -= now;
-        any_row_open_ -= timing_.open_banks() == 0 ? now : 0;
+        any_row_open_ -= timing_.rank_open(std::uint64_t{1} << bank) ? 0 : now;
         last_opened_ = now;
     }
-    void rows_have_closed(std::int64_t rows, std::int64_t now) {
-        row_open_ += rows * now;
-        any_row_open_ += timing_.open_banks() == 0 ? now : 0;
+    void rows_have_closed(std::uint64_t banks, std::int64_t now) {
+        row_open_ += std::popcount(banks) * now;
+        any_row_open_ += timing_.rank_open(banks) ? 0 : now;
     }
     std::int64_t refresh(std::int64_t now);
     void refresh_some(std::int64_t now);
@@ -138,8 +139,8 @@ class ScheduledChannel final : public Channel {
     std::int64_t until_ = 0;    // decisions end there
     // CK since which there have been neither bursts nor refreshes, where there are no bursts.
     std::int64_t idle_since_ = 0;
-    // CK that rows have been open, summed over banks, and that any has: less the CK at which those
-    // open now have opened.
+    // CK that rows have been open, summed over banks, and that any of a rank has: less the CK at
+    // which those open now have opened.
     std::int64_t row_open_ = 0;
     std::int64_t any_row_open_ = 0;
     std::int64_t last_opened_ = 0;

@@ -300,6 +300,21 @@ TEST(Channel, CountsHowLongRowsHaveBeenOpenOneOrSeveral) {
     EXPECT_EQ(bench.channel().stats().any_row_open.value(), 628);
 }
 
+// Each rank has standby of its own: one bank of each is open from 1000 on, a second of one from
+// 1005.
+TEST(Channel, CountsForEachRankHowLongARowOfItIsOpen) {
+    Bench bench;
+    bench.config.ranks = 2;
+    bench.config.controller.page_policy = "open";
+    bench.arrive(kStart, 0, 7);
+    bench.arrive(kStart, kOtherGroup, 7);
+    bench.arrive(kStart + 100, 17, 7);  // the other rank
+    bench.run(kStart + 500);
+    bench.channel().finish_statistics(kStart + 500);
+    EXPECT_EQ(bench.channel().stats().row_open.value(), 500 + 495 + 400);
+    EXPECT_EQ(bench.channel().stats().any_row_open.value(), 500 + 400);
+}
+
 // Commands are decided ahead of the time at which somebody counts.
 TEST(Channel, ARowThatIsYetToOpenHasNotBeenOpen) {
     Bench bench;

@@ -64,6 +64,14 @@ void CommandTiming::precharge_after_column(std::size_t bank) {
     raise(banks_.activate[bank], closed_[bank] + t_.tRP.count());
 }
 
+std::int64_t CommandTiming::open_ranks() const {
+    std::int64_t ranks = 0;
+    for (std::size_t rank = 0; rank < ranks_; ++rank) {
+        ranks += rank_open(std::uint64_t{1} << (rank * rank_size_)) ? 1 : 0;
+    }
+    return ranks;
+}
+
 // A row that closes by itself has begun to by then: of the banks with no row, too.
 std::int64_t CommandTiming::earliest_precharge_all(std::uint64_t banks) const {
     std::int64_t when = earliest(Command::Precharge);

@@ -68,6 +68,11 @@ class CommandTiming {
     std::uint64_t rank_with(std::uint64_t banks) const {
         return (~std::uint64_t{0} >> (kMaxBanks - rank_size_)) << (rank_of(banks) * rank_size_);
     }
+    // Whether a row is open in the rank that has one of these banks, and in how many ranks one is.
+    bool rank_open(std::uint64_t banks) const {
+        return (open_ & (ranks_ == 1 ? ~std::uint64_t{0} : rank_with(banks))) != 0;
+    }
+    std::int64_t open_ranks() const;
     // The first CK in which one PRE can close every row of a rank's banks.
     std::int64_t earliest_precharge_all(std::uint64_t banks) const;
     // The first CK in which these banks, all closed, can be refreshed together.

@@ -1,5 +1,7 @@
 #include "arch/memory/device/power.hpp"
 
+#include <algorithm>
+
 namespace tilesim::arch::memory::device {
 
 namespace {
@@ -68,6 +70,28 @@ double partial_refresh(const Currents& c, const Supply& s, const MemoryConfig& c
     return 0;
 }
 
+// CK in which banks take the standby of open ones, summed over them, and in which any of a rank
+// does.
+struct OpenTime {
+    double banks = 0, any = 0;
+};
+
+// A bank that is refreshed has a row open, if not the same all the time: a refresh is counted above
+// that standby. One of all banks finds every row closed; beside one of some, others are open as
+// often as they are anyway.
+OpenTime open_time(const MemoryConfig& config, const Refreshes& refreshes, const CommandCounts& n,
+                   double time, bool refresh_known) {
+    if (!refresh_known) {
+        return {n.row_open, n.any_row_open};
+    }
+    const bool all = refreshes.command == Command::Refresh;
+    const DramTiming& t = config.timing;
+    const double refreshing = n.refreshes * static_cast<double>((all ? t.tRFC : t.tRFC_pb).count());
+    const auto banks = static_cast<double>(all ? config.banks_per_rank() : refreshes.banks);
+    const double alone = all || time == 0 ? 1 : 1 - n.any_row_open / time;
+    return {n.row_open + refreshing * banks, std::min(time, n.any_row_open + refreshing * alone)};
+}
+
 }  // namespace
 
 CommandEnergy& CommandEnergy::operator+=(const CommandEnergy& other) {
@@ -127,15 +151,18 @@ std::optional<EnergyTable> energy_of(const MemoryConfig& config, const Refreshes
     const double to_nanojoules = devices / 1000;  // from picojoules of a device
     const double cycle_ns = 1e9 / static_cast<double>(config.clock.count());
     const double time = n.cycles * static_cast<double>(config.channels * config.ranks);
+    const bool refresh_known =
+        n.refreshes == 0 || !missing_refresh_current(config, refreshes.command);
+    const OpenTime open = open_time(config, refreshes, n, time, refresh_known);
     // Milliwatts times nanoseconds are picojoules.
-    const double background = (one.closed_mw * (time - n.any_row_open) +
-                               one.open_mw * n.any_row_open + one.each_bank_mw * n.row_open) *
+    const double background = (one.closed_mw * (time - open.any) + one.open_mw * open.any +
+                               one.each_bank_mw * open.banks) *
                               cycle_ns;
     EnergyTable table{{"activate", one.activate * n.activates * to_nanojoules},
                       {"precharge", one.precharge * n.activates * to_nanojoules},
                       {"read", one.read * n.reads * to_nanojoules},
                       {"write", one.write * n.writes * to_nanojoules}};
-    if (n.refreshes == 0 || !missing_refresh_current(config, refreshes.command)) {
+    if (refresh_known) {
         table.emplace_back("refresh", one.refresh * n.refreshes * to_nanojoules);
     }
     table.emplace_back("background", background * to_nanojoules);

@@ -39,7 +39,7 @@ CommandEnergy energy_of(const Currents& currents, const MemoryConfig& config,
 struct CommandCounts {
     double activates = 0, reads = 0, writes = 0, refreshes = 0;
     double row_open = 0;      // CK, summed over the banks
-    double any_row_open = 0;  // CK, summed over the channels
+    double any_row_open = 0;  // CK, summed over the ranks
     double cycles = 0;        // CK of the run
 };
 

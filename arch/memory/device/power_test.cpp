@@ -87,8 +87,9 @@ TEST(Power, BothSuppliesOfARunAddUpInEveryFigure) {
                                .cycles = 1000};
     const auto table = energy_of(config, {}, counts);
     ASSERT_TRUE(table.has_value());
-    const double background =
-        (core.closed_mw * 500 + core.open_mw * 500 + core.each_bank_mw * 700) / 1.200480192;
+    const double background = (core.closed_mw * (500 - 313) + core.open_mw * (500 + 313) +
+                               core.each_bank_mw * (700 + 16 * 313)) /
+                              1.200480192;  // while it refreshes, too
     const std::vector<double> of_one{core.activate, core.precharge, core.read,
                                      core.write,    core.refresh,   background};
     for (std::size_t i = 0; i < of_one.size(); ++i) {
@@ -96,6 +97,30 @@ TEST(Power, BothSuppliesOfARunAddUpInEveryFigure) {
     }
     EXPECT_NEAR(energy_of(config, kSameBank, counts)->at(4).second,
                 2 * energy_of(config.power.core, config, kSameBank).refresh / 1000, 1e-9);
+}
+
+// IDD5B and its like are counted above the standby of open banks, so that this goes on meanwhile: a
+// refresh takes in all what the sheet says, V I5B tRFC.
+TEST(Power, WhileBanksAreRefreshedTheyTakeTheStandbyOfOpenOnes) {
+    MemoryConfig config = ddr4();
+    config.power.pump = {};
+    config.power.standby_permille = 250;
+    const double tck = 1 / 1.200480192;
+    const auto taken = [&](const Refreshes& refreshes, const CommandCounts& counts) {
+        const auto table = energy_of(config, refreshes, counts);
+        return (table->at(4).second + table->at(5).second) * 1000;  // pJ
+    };
+    EXPECT_NEAR(taken({}, {.refreshes = 1, .cycles = 313}), 1.2 * 118 * 313 * tck, 1e-6);
+    config.timing.tRFC_pb = base::Cycles{97};
+    config.power.core.I5C = 77'000;
+    EXPECT_NEAR(taken(kSameBank, {.refreshes = 1, .cycles = 97}), 1.2 * 77 * 97 * tck, 1e-6);
+    // Beside a row that is open all the time, the common share is there anyway.
+    const double each = 1.2 * (44 - (38.25 + 0.25 * (44 - 38.25))) / 16;  // mW of an open bank
+    const double standby = taken(kSameBank, {.row_open = 97, .any_row_open = 97, .cycles = 97});
+    const CommandCounts beside{.refreshes = 1, .row_open = 97, .any_row_open = 97, .cycles = 97};
+    EXPECT_NEAR(taken(kSameBank, beside) - standby,
+                energy_of(config.power.core, config, kSameBank).refresh + 4 * each * 97 * tck,
+                1e-6);
 }
 
 TEST(Power, WithoutCurrentsThereIsNoNumber) {

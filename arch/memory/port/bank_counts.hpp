@@ -26,6 +26,10 @@ struct BankUse {
     std::int64_t banks_per_group = 1;
     // Of each channel, its banks: group * banks_per_group + bank of the group.
     std::vector<std::vector<BankCounts>> channels;
+    // CK that rows have been open to whoever was lent a channel: summed over the banks, and that
+    // any of a rank has, summed over the ranks.
+    std::int64_t guest_row_open = 0;
+    std::int64_t guest_any_row_open = 0;
 
     bool used() const {
         return std::any_of(channels.begin(), channels.end(), [](const auto& banks) {

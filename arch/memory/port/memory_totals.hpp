@@ -33,7 +33,7 @@ struct MemoryTotals {
     std::int64_t activates = 0;
     std::int64_t refreshes = 0;
     std::int64_t row_open = 0;      // CK, summed over the banks
-    std::int64_t any_row_open = 0;  // CK, summed over the channels
+    std::int64_t any_row_open = 0;  // CK, summed over the ranks
     std::int64_t end = 0;           // of the addresses asked for
     QueuePeaks peaks;
 

@@ -135,6 +135,11 @@ void scale(RunResult& result, double times) {
             cycles *= times;
         }
     }
+    for (const auto& each : result.energy.items()) {
+        if (each.value().is_number()) {
+            each.value() = each.value().get<double>() * times;
+        }
+    }
     for (auto& channel : result.banks->channels) {
         for (arch::memory::port::BankCounts& bank : channel) {
             bank.activates = scaled(bank.activates);
@@ -201,6 +206,11 @@ void add_rest_on_host(double ns, std::vector<Cause> causes,
                       const arch::memory::device::MemoryConfig& dram, RunResult& result) {
     result.time_ns += ns;
     result.details["rest_on_host_ns"] = ns;
+    if (ns > 0 && result.energy.contains("total_nj")) {
+        result.notes.emplace_back(
+            "memory energy: without the sums that the system on chip reads behind the product, and "
+            "the standby meanwhile");
+    }
     const double cycles_per_ns = static_cast<double>(dram.clock.count()) / kNanosecondsPerSecond;
     causes.emplace_back(ns * cycles_per_ns, kSocBandwidth);
     take_longest(result, std::move(causes));

@@ -80,6 +80,9 @@ class ModelJob final : public Job {
         times.soc_prompt = prompt_parts(runner, false);
         times.prompt = npu ? prompt_parts(runner, true) : times.soc_prompt;
         report(workload_, times, case_.device.memory.clock, result);
+        if (case_.device.memory.power.core.given()) {
+            result.energy["none"] = "what the system on chip reads of a model is not simulated";
+        }
         name_causes(times, result);
     }
 
