@@ -268,6 +268,19 @@ void note_uncharged_sums(const Case& a_case, const GemvProblem& gemv, const PimP
         parts, static_cast<std::int64_t>(sums), ns / 1e3));
 }
 
+// Work is cut before batches of inputs alone.
+void note_phases(const arch::pim::PimProgram& program, std::int64_t wanted, RunResult& result) {
+    const std::int64_t phases =
+        1 + std::count_if(program.commands.begin(), program.commands.end(),
+                          [](const auto& each) { return each.op == arch::pim::PimOp::Yield; });
+    if (phases < wanted) {
+        result.notes.push_back(fmt::format(
+            "phases: {} instead of {}, one for each batch of inputs, before which alone "
+            "the work is cut",
+            phases, wanted));
+    }
+}
+
 }  // namespace
 
 void run_gemv(Runner& runner, const Case& a_case, const GemvProblem& gemv,
@@ -275,6 +288,7 @@ void run_gemv(Runner& runner, const Case& a_case, const GemvProblem& gemv,
               RunResult& result) {
     const auto& pim = a_case.device.get<arch::pim::PimConfig>();
     arch::pim::PimProgram program = lower(gemv, placement, a_case.device.memory, pim);
+    note_phases(program, placement.mapping.phases, result);
     program.passes = passes_of(a_case, gemv, placement, times);
     const double passes = static_cast<double>(program.passes);
     std::vector<Cause> causes =
