@@ -154,6 +154,9 @@ class Dataflow {
     virtual bool complete(const Mapping& mapping) const { return !mapping.empty(); }
     // A mapping for a case whose own is not complete. Throws ConfigError where none fits.
     virtual Choice choose(const Case&, Runner&) const { return {}; }
+    // What whoever names the mapping the best of the case has to say beside it: what its time
+    // leaves out, and whether another would be the best with that; empty: nothing.
+    virtual std::string reservation(const Case&, const Mapping&) const { return ""; }
     // Why the case cannot run.
     virtual std::vector<Refusal> refusals(const Case&) const { return {}; }
     // Keys of a complete case's workload and mapping that cannot matter to it: changing one of them

@@ -63,6 +63,7 @@ Job searched(const Job& job, const SearchEffort& effort, BestRun& best) {
                       ? fmt::format("{} mappings, the best of all", found.mappings)
                       : fmt::format("{} of {} mappings tried, none more than {:.1f} % faster",
                                     tried, found.mappings, found.most_percent_faster());
+    best.search += found.reservation.empty() ? "" : "; " + found.reservation;
     Job winner = without_mapping(job);
     const Settings settings = found.winner().candidate.settings();
     winner.overrides.insert(winner.overrides.end(), settings.begin(), settings.end());

@@ -311,6 +311,21 @@ TEST(Tune, FindsPlacementsInMemoryAndBlocksOfTilesToo) {
     }
 }
 
+// The winner's time is without them: it says so, and which would win with them.
+TEST(Tune, APlacementWhosePartsNobodyAddsWinsWithAReservation) {
+    const arch::base::TemporaryFolder folder;
+    const std::string scenario = (folder.path() / "s.yaml").string();
+    std::ofstream(scenario) << "device: lpddr5x_aim\nworkload: {gemv: {M: 256, K: 256}}\n";
+    const std::string reservation =
+        json::parse(call("tune " + scenario + " --format json").text)["reservation"];
+    EXPECT_THAT(reservation, testing::HasSubstr("K in 2' is "));
+    EXPECT_THAT(call("tune " + scenario).text, testing::HasSubstr(reservation));
+    EXPECT_EQ(
+        json::parse(call("tune " + scenario + " --set device.pim.split_reduction=soc --format json")
+                        .text)["reservation"],
+        "");
+}
+
 TEST(Tune, TheSaturatedBlockIsTheShortestThatIsAboutAsFast) {
     const Output output =
         call("tune " + kSmall + " --set run.functional=off --simulations 4 --format json");

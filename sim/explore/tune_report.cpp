@@ -168,6 +168,7 @@ std::string to_table(const TuneResult& result) {
                             trial->candidate.name, percent_over(winner.time_ns, trial->time_ns));
         }
     }
+    text += result.reservation.empty() ? "" : fmt::format("  {}\n", result.reservation);
     return text + proof_of(result) + '\n' + yaml_of(winner.candidate.described()) + result.command +
            '\n' + saturation_text(result);
 }
@@ -186,6 +187,7 @@ Json to_json(const TuneResult& result) {
               {"interrupted", result.interrupted},
               {"most_percent_faster", result.most_percent_faster()},
               {"command", result.command},
+              {"reservation", result.reservation},
               {"trials", all(result.trials)}};
     json["shorter_k_mt"] = all(result.shorter);
     json["saturated"] =

@@ -108,6 +108,8 @@ class Tuner {
         find_saturation();
         progress_.finish();
         result_.command = run_command(base_.file, with(base_, result_.winner().candidate));
+        const workloads::Mapping& best = result_.winner().candidate.mapping;
+        result_.reservation = best.dataflow().reservation(scenario_, best);
         return std::move(result_);
     }
 

@@ -50,7 +50,8 @@ struct TuneResult {
     // No mapping that was not simulated is faster than this; nothing: each was.
     std::optional<double> least_bound_ns;
     bool interrupted = false;
-    std::string command;  // runs the winner
+    std::string command;      // runs the winner
+    std::string reservation;  // what its dataflow says beside it (workloads/dataflow.hpp)
     // The winner with less of what costs room (on an NPU shorter blocks along K), least first.
     std::vector<Trial> shorter;
     std::optional<std::size_t> saturated;  // of `shorter`, the first that is about as fast, whole

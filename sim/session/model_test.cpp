@@ -54,6 +54,23 @@ TEST(Model, TheBottleneckIsWhereMostOfTheTimeGoes) {
         StartsWith("xdna2: "));
 }
 
+// Of both tokens and all twelve layers.
+TEST(Model, PartsOfMatricesThatNobodyAddsAreNamed) {
+    const std::string keys =
+        "prompt: 1, generate: 2, place: {qkv: banks, projection: soc, feed_forward: soc, head: "
+        "soc}";
+    const workloads::RunResult result = model(keys);
+    constexpr double kRows = 2304;
+    const auto split = result.details.at("layer_matrices")[0]["mapping"]["pimnast"]["split_k"];
+    EXPECT_GT(split, 1);
+    const double of_each_ns = kRows * (split.get<double>() - 1) * 2 / 120;  // int16, GB/s
+    EXPECT_NEAR(result.details.at("uncharged_ns").get<double>(), 2 * 12 * of_each_ns, 1e-3);
+    EXPECT_THAT(result.notes, testing::Contains(testing::HasSubstr("which are not charged")));
+    const workloads::RunResult charged = model(keys, {{"device.pim.split_reduction", "soc"}});
+    EXPECT_EQ(charged.details.at("uncharged_ns"), 0);
+    EXPECT_THAT(charged.notes, testing::Each(testing::Not(testing::HasSubstr("not charged"))));
+}
+
 TEST(Model, WhyThereIsNoEnergyIsSaidWhereCurrentsAreGiven) {
     EXPECT_TRUE(model("prompt: 1, generate: 1").energy.empty());
     const workloads::RunResult result =

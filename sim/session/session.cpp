@@ -236,6 +236,11 @@ struct Prepared {
                 }
             }
         }
+        if (!choice.mapping.empty()) {
+            const std::string reservation =
+                choice.mapping.dataflow().reservation(a_case, choice.mapping);
+            choice.note += reservation.empty() ? "" : "; " + reservation;
+        }
         return choice;
     }
 };

@@ -256,8 +256,8 @@ TEST(Session, TheStatesOfUnitsInMemoryAddUpToTheProductsCycles) {
         }
     }
     EXPECT_EQ(spent, static_cast<double>(result.cycles));
-    EXPECT_THAT(result.notes, testing::Contains(HasSubstr("split_k 8: the system on chip reads and "
-                                                          "adds 1792 sums more, 0.030 us")));
+    EXPECT_THAT(result.notes, testing::Contains(HasSubstr("K in 8 parts: the system on chip reads "
+                                                          "and adds their sums, 0.030 us")));
 }
 
 // Each product's sums behind it, of which one's alone were told.
@@ -274,6 +274,51 @@ TEST(Session, WhatIsLeftToTheHostIsOfAllProducts) {
     };
     EXPECT_GT(rest_ns(1), 0);
     EXPECT_DOUBLE_EQ(rest_ns(8), 8 * rest_ns(1));
+}
+
+// Each of them, and of columns that go round the banks: two tiles a column meet in every other
+// bank, three in all of them.
+TEST(Session, PartsOfASumAreAddedHoweverTheyCameAbout) {
+    for (const auto& [rows, parts] : {std::pair{512, 64}, std::pair{768, 128}}) {
+        const auto run = [rows = rows](const workloads::Overrides& overrides) {
+            return session::run(parse_scenario(
+                fmt::format("device: lpddr5x_pim\nworkload: {{gemv: {{M: {}, K: 1000, accumulate: "
+                            "int16}}}}\nmapping: {{column_major: {{}}}}\n",
+                            rows),
+                "s.yaml", overrides));
+        };
+        const double ns = rows * (parts - 1) * 2 / 120.0;
+        const workloads::RunResult charged = run({{"device.pim.split_reduction", "soc"}});
+        EXPECT_NEAR(charged.details.at("rest_on_host_ns").get<double>(), ns, 1e-6);
+        EXPECT_EQ(charged.details.at("uncharged_ns"), 0);
+        const workloads::RunResult uncharged = run({});
+        EXPECT_EQ(uncharged.details.at("rest_on_host_ns"), 0);
+        EXPECT_NEAR(uncharged.details.at("uncharged_ns").get<double>(), ns, 1e-6);
+        EXPECT_THAT(uncharged.notes,
+                    testing::Contains(HasSubstr(fmt::format("K in {} parts", parts))));
+    }
+}
+
+// Whoever has to add the parts of K may be better off with fewer.
+TEST(Session, AChosenPlacementSaysWhichWereTheBestWithItsPartsAdded) {
+    const auto run = [](int size, const workloads::Overrides& overrides) {
+        return session::run(parse_scenario(
+            fmt::format("device: lpddr5x_aim\nworkload: {{gemv: {{M: {0}, K: {0}}}}}\n", size),
+            "s.yaml", overrides));
+    };
+    const workloads::RunResult chosen = run(256, {});
+    EXPECT_EQ(chosen.mapping["pimnast"]["split_k"], 8);
+    EXPECT_THAT(chosen.notes[0],
+                testing::AllOf(HasSubstr("adding its 8 parts of K, 0.030 us a product, is not "
+                                         "charged"),
+                               HasSubstr("with it '1 input registers, degree 1, K in 2' is ")));
+    const workloads::Overrides soc{{"device.pim.split_reduction", "soc"}};
+    const workloads::RunResult charged = run(256, soc);
+    EXPECT_EQ(charged.mapping["pimnast"]["split_k"], 2);
+    EXPECT_THAT(charged.notes[0], testing::Not(HasSubstr("parts of K")));
+    EXPECT_THAT(run(4096, {}).notes[0], testing::Not(HasSubstr("parts of K")));  // K in one
+    EXPECT_THAT(run(1024, {{"device.soc.bandwidth", "100000 GB/s"}}).notes[0],
+                HasSubstr("with it the same is the best"));
 }
 
 // Of a row of products of which some are simulated for all.
@@ -403,20 +448,24 @@ TEST(Session, LanesThatTheHostAddsCountInEveryPlacementOfAProductInTheBanks) {
     EXPECT_EQ(run("30 GB/s").cycles, slow.cycles);
 }
 
-// Few outputs of a unit: whole columns in its bank need no sums of several banks, and the tiles of
-// its two banks one visit to the modes. Other sizes take the least of balanced placements.
+// Few outputs of a unit: whole columns in its bank take few commands, but each bank has a part of
+// every sum, which somebody adds; the tiles of its two banks take one visit to the modes. Other
+// sizes take the least of balanced placements.
 TEST(Session, AProductInTheBanksTakesWhicheverPlacementIsFastest) {
-    const auto fastest = [](const char* gemm) {
+    const auto fastest = [](const char* gemm, const char* reduction = "soc") {
         const std::string problem = std::string{gemm} + ", a: f16, b: f16, c: f16";
-        const workloads::RunResult chosen = run_on("hbm_pim", problem);
+        const workloads::Overrides adds{{"device.pim.split_reduction", reduction}};
+        const workloads::RunResult chosen = run_on("hbm_pim", problem, adds);
         for (const char* given : {"{pimnast: {}}", "{column_major: {order: outputs}}",
                                   "{column_major: {}}", "{tile_pairs: {}}"}) {
-            EXPECT_LE(chosen.time_ns, run_on("hbm_pim", problem, {{"mapping", given}}).time_ns)
-                << given;
+            workloads::Overrides placed = adds;
+            placed.emplace_back("mapping", given);
+            EXPECT_LE(chosen.time_ns, run_on("hbm_pim", problem, placed).time_ns) << given;
         }
         return chosen.mapping.begin().key();
     };
-    EXPECT_EQ(fastest("M: 3, K: 2760, N: 119"), "column_major");
+    EXPECT_EQ(fastest("M: 3, K: 2760, N: 119", "uncharged"), "column_major");
+    EXPECT_EQ(fastest("M: 3, K: 2760, N: 119"), "pimnast");
     EXPECT_EQ(fastest("M: 1, K: 96, N: 38"), "tile_pairs");
     EXPECT_EQ(fastest("M: 1, K: 1024, N: 4096"), "pimnast");
 }

@@ -128,6 +128,12 @@ double bound_ns(const Case& a_case, const GemvProblem& gemv, const PimPlacement&
                               placement, in_banks);
 }
 
+// The same of all vectors.
+double placed_ns(const Case& a_case, const Product& product, const PimPlacement& placement) {
+    return bound_ns(a_case, product.gemv, placement) *
+           static_cast<double>(arch::base::ceil_div(product.vectors, placement.vectors));
+}
+
 // Why the mapping given cannot be placed.
 std::vector<Refusal> misfits(const Case& a_case) {
     constexpr std::string_view kPrefix = "mapping.";  // where the refusal will stand
@@ -167,6 +173,8 @@ class PlacementDataflow : public Dataflow {
     std::vector<UnfeltKey> unfelt(const Case& a_case) const override {
         return unfelt_keys(a_case.mapping);
     }
+
+    std::string reservation(const Case& a_case, const Mapping& best) const override;
 
     std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const override {
         const Product product = product_of(a_case.problem);
@@ -235,35 +243,38 @@ class RowMajor final : public Dataflow {
     std::unique_ptr<Job> lower(const Case&, RunResult&) const override { return nullptr; }
 };
 
-void add_placement(std::vector<Candidate>& list, std::set<PlacementKey>& seen, const Case& a_case,
+// Returns whether its shape fits; where it does not, no larger degree does.
+bool add_placement(std::vector<Candidate>& list, std::set<PlacementKey>& seen, const Case& a_case,
                    const Product& product, const PimMapping& mapping) {
     a_case.run.check_host_time();
     const auto& memory = a_case.device.memory;
     const auto& pim = a_case.device.get<PimConfig>();
     PimMapping placed = mapping;
-    PlacementKey key{};
     PimPlacement placement;
     try {
-        const PimPlacement shape = shaped(product.gemv, mapping, memory, pim, product.vectors);
-        placed.input_registers = shape.mapping.input_registers;
-        placed.cr_degree = shape.degree;
-        key = {placed.input_registers, placed.cr_degree, placed.split_k, shape.m};
-        if (!seen.insert(key).second) {
-            return;
-        }
+        placement = shaped(product.gemv, mapping, memory, pim, product.vectors);
+    } catch (const ConfigError&) {
+        return false;
+    }
+    placed.input_registers = placement.mapping.input_registers;
+    placed.cr_degree = placement.degree;
+    const PlacementKey key{placed.input_registers, placed.cr_degree, placed.split_k, placement.m};
+    if (!seen.insert(key).second) {
+        return true;
+    }
+    try {
         placement = place(product.gemv, mapping, memory, pim, product.vectors);
     } catch (const ConfigError&) {
-        return;  // does not fit
+        return true;  // but not its results
     }
     Candidate candidate{
         fmt::format("{} input registers, degree {}, K in {}{}", key[0], key[1], key[2],
                     mapping.tile_rows == 0 ? "" : fmt::format(", {}-row tiles", key[3])),
         {pimnast_dataflow(), placed},
         {}};
-    candidate.bounds.compute_ns =
-        bound_ns(a_case, product.gemv, placement) *
-        static_cast<double>(arch::base::ceil_div(product.vectors, placement.vectors));
+    candidate.bounds.compute_ns = placed_ns(a_case, product, placement);
     list.push_back(std::move(candidate));
+    return true;
 }
 
 std::vector<Candidate> balanced_candidates(const Case& a_case, const Product& product) {
@@ -279,10 +290,10 @@ std::vector<Candidate> balanced_candidates(const Case& a_case, const Product& pr
         for (mapping.split_k = 1; mapping.split_k <= a_case.device.memory.channels;
              mapping.split_k *= 2) {
             for (std::int64_t inputs = 1; inputs <= pim.registers; ++inputs) {
-                for (std::int64_t degree = 1; degree <= pim.all_registers(); ++degree) {
-                    mapping.input_registers = inputs;
-                    mapping.cr_degree = degree;
-                    add_placement(list, seen, a_case, product, mapping);
+                mapping.input_registers = inputs;
+                mapping.cr_degree = 1;
+                while (add_placement(list, seen, a_case, product, mapping)) {
+                    ++mapping.cr_degree;
                 }
             }
         }
@@ -300,6 +311,45 @@ const Candidate& least_of(const std::vector<Candidate>& list, const Case& a_case
     return *std::min_element(list.begin(), list.end(), [](const Candidate& a, const Candidate& b) {
         return a.bound_ns() < b.bound_ns();
     });
+}
+
+Case with_parts_charged(const Case& a_case) {
+    Case charged = a_case;
+    auto pim = a_case.device.get<PimConfig>();
+    pim.split_reduction = arch::pim::SplitReduction::Soc;
+    charged.device.put(pim);
+    return charged;
+}
+
+// Whether the balanced placement would be the best with its parts' sums charged, too.
+std::string best_with_parts(const Case& charged, const Product& product,
+                            const PimPlacement& placement) {
+    const std::vector<Candidate> list = balanced_candidates(charged, product);
+    const Candidate& least = least_of(list, charged, product.gemv);
+    const double ns = placed_ns(charged, product, placement);
+    return ns <= least.bound_ns() ? "with it the same is the best"
+                                  : fmt::format("with it '{}' is {:.1f} % faster", least.name,
+                                                arch::base::kPercent * (ns / least.bound_ns() - 1));
+}
+
+// Somebody has to add the parts of K, whether the device charges it or not.
+std::string PlacementDataflow::reservation(const Case& a_case, const Mapping& best) const {
+    const Product product = product_of(a_case.problem);
+    const auto& pim = a_case.device.get<PimConfig>();
+    const PimPlacement placement =
+        place(product.gemv, best.get<PimMapping>(), a_case.device.memory, pim, product.vectors);
+    const double ns = uncharged_ns(a_case.device.get<SocConfig>(), pim, product.gemv, placement);
+    if (ns == 0) {
+        return "";
+    }
+    std::string text = fmt::format(
+        "adding its {} parts of K, {:.3f} us a product, is not charged "
+        "(device.pim.split_reduction=soc charges it)",
+        parts_of_sum(placement), ns / kNanosecondsPerMicrosecond);
+    if (placement.mapping.placement == PimMapping::Placement::Balanced) {
+        text += "; " + best_with_parts(with_parts_charged(a_case), product, placement);
+    }
+    return text;
 }
 
 // The best one is simulated, since other dataflows are compared with it by what they take, refresh

@@ -265,6 +265,12 @@ std::int64_t column_major_blocks(const PimPlacement& p) {
     return of_column / std::gcd(of_column, p.banks);
 }
 
+std::int64_t parts_of_sum(const PimPlacement& p) {
+    return p.mapping.placement == PimMapping::Placement::Balanced
+               ? p.mapping.split_k
+               : std::min(p.part_k, p.banks / std::gcd(p.padded_m / p.m, p.banks));
+}
+
 std::int64_t fold_commands(const GemvProblem& gemv, const PimPlacement& p, const PimConfig& pim) {
     if (pim.reduction_tree || p.m >= p.lanes || pim.fold == arch::pim::Fold::Host) {
         return 0;

@@ -89,6 +89,9 @@ std::int64_t fold_commands(const GemvProblem& gemv, const PimPlacement& placemen
 // Column-major: tiles of a bank, and the row blocks they go round.
 std::int64_t column_major_tiles(const PimPlacement& placement);
 std::int64_t column_major_blocks(const PimPlacement& placement);
+// Sums of an output that different banks hold: of the parts of a split K, or of columns that go
+// round the banks.
+std::int64_t parts_of_sum(const PimPlacement& placement);
 
 // What every channel's controller issues: the same for all.
 arch::pim::PimProgram lower(const GemvProblem& gemv, const PimPlacement& placement,

@@ -186,20 +186,39 @@ double extra_sums_ns(const arch::pim::SocConfig& soc, const GemvProblem& gemv, d
                            arch::base::kBitsPerByte);
 }
 
-double host_ns(const arch::pim::SocConfig& soc, const arch::pim::PimConfig& pim,
-               const GemvProblem& gemv, const PimPlacement& p, double in_banks_ns) {
-    // Sums the host reads beside the results that the system on chip would have as well.
+namespace {
+
+// The host reads of an output, unfolded lanes each by itself.
+double sums_of_output(const arch::pim::PimConfig& pim, const PimPlacement& p, std::int64_t parts) {
     const double lanes = pim.fold == arch::pim::Fold::Host && !pim.reduction_tree && p.m < p.lanes
                              ? static_cast<double>(p.lanes) / static_cast<double>(p.m)
                              : 1;
-    const bool reads_parts = pim.split_reduction != arch::pim::SplitReduction::Uncharged;
-    const double sums = static_cast<double>(gemv.m) *
-                            (reads_parts ? static_cast<double>(p.mapping.split_k) * lanes : lanes) -
-                        static_cast<double>(gemv.m);
-    const double ns = extra_sums_ns(soc, gemv, sums);
+    return static_cast<double>(parts) * lanes;
+}
+
+bool charges_parts(const arch::pim::PimConfig& pim) {
+    return pim.split_reduction != arch::pim::SplitReduction::Uncharged;
+}
+
+}  // namespace
+
+double host_ns(const arch::pim::SocConfig& soc, const arch::pim::PimConfig& pim,
+               const GemvProblem& gemv, const PimPlacement& p, double in_banks_ns) {
+    // Beside the result that the system on chip would have as well.
+    const double extra = sums_of_output(pim, p, charges_parts(pim) ? parts_of_sum(p) : 1) - 1;
+    const double ns = extra_sums_ns(soc, gemv, static_cast<double>(gemv.m) * extra);
     return pim.split_reduction == arch::pim::SplitReduction::Overlapped
                ? std::max(0.0, ns - in_banks_ns)
                : ns;
+}
+
+double uncharged_ns(const arch::pim::SocConfig& soc, const arch::pim::PimConfig& pim,
+                    const GemvProblem& gemv, const PimPlacement& p) {
+    if (charges_parts(pim)) {
+        return 0;
+    }
+    const double extra = sums_of_output(pim, p, parts_of_sum(p)) - sums_of_output(pim, p, 1);
+    return extra_sums_ns(soc, gemv, static_cast<double>(gemv.m) * extra);
 }
 
 void add_rest_on_host(double ns, std::vector<Cause> causes,
@@ -252,20 +271,13 @@ std::vector<Cause> run_program(Runner& runner, const Case& a_case,
 
 namespace {
 
-// What adding up the parts of K would take where it is not charged.
-void note_uncharged_sums(const Case& a_case, const GemvProblem& gemv, const PimPlacement& placement,
-                         RunResult& result) {
-    const std::int64_t parts = placement.mapping.split_k;
-    if (parts == 1 || a_case.device.get<arch::pim::PimConfig>().split_reduction !=
-                          arch::pim::SplitReduction::Uncharged) {
-        return;
+void note_uncharged(double ns, const PimPlacement& placement, RunResult& result) {
+    if (ns > 0) {
+        result.notes.push_back(
+            fmt::format("K in {} parts: the system on chip reads and adds their sums, {:.3f} us a "
+                        "product, which are not charged (pim.split_reduction)",
+                        parts_of_sum(placement), ns / kNanosecondsPerMicrosecond));
     }
-    const double sums = static_cast<double>(gemv.m) * static_cast<double>(parts - 1);
-    const double ns = extra_sums_ns(a_case.device.get<arch::pim::SocConfig>(), gemv, sums);
-    result.notes.push_back(fmt::format(
-        "split_k {}: the system on chip reads and adds {} sums more, {:.3f} us a product, "
-        "which are not charged (pim.split_reduction)",
-        parts, static_cast<std::int64_t>(sums), ns / 1e3));
 }
 
 // Work is cut before batches of inputs alone.
@@ -307,10 +319,12 @@ void run_gemv(Runner& runner, const Case& a_case, const GemvProblem& gemv,
     for (auto& [cycles, cause] : causes) {
         cycles *= all / passes;
     }
-    const double on_host_ns = host_ns(a_case.device.get<arch::pim::SocConfig>(), pim, gemv,
-                                      placement, result.time_ns / all);
+    const auto& soc = a_case.device.get<arch::pim::SocConfig>();
+    const double on_host_ns = host_ns(soc, pim, gemv, placement, result.time_ns / all);
     add_rest_on_host(on_host_ns * all, std::move(causes), a_case.device.memory, result);
-    note_uncharged_sums(a_case, gemv, placement, result);
+    const double left_out_ns = uncharged_ns(soc, pim, gemv, placement);
+    result.details["uncharged_ns"] = left_out_ns * all;
+    note_uncharged(left_out_ns, placement, result);
     set_rates(result, gemv.macs() * all, a_case.device.memory.clock);
 }
 

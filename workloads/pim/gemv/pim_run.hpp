@@ -13,13 +13,18 @@
 
 namespace tilesim::workloads::pim::gemv {
 
+inline constexpr double kNanosecondsPerMicrosecond = 1e3;
+
 // What no mapping beats: every unit multiplies a word an interval.
 double multiply_bound_ns(const Case& a_case, const Product& product);
 // The system on chip's reading of so many sums beside the results it would have as well.
 double extra_sums_ns(const arch::pim::SocConfig& soc, const GemvProblem& gemv, double sums);
-// What is left for it to add: the parts of a split K, lanes that are not folded in the banks.
+// What is left for it to add: parts of sums, lanes that are not folded in the banks.
 double host_ns(const arch::pim::SocConfig& soc, const arch::pim::PimConfig& pim,
                const GemvProblem& gemv, const PimPlacement& placement, double in_banks_ns);
+// The same of parts that the device does not charge.
+double uncharged_ns(const arch::pim::SocConfig& soc, const arch::pim::PimConfig& pim,
+                    const GemvProblem& gemv, const PimPlacement& placement);
 
 // Runs it `times` in a row, with the ordinary requests beside it where the case has any. Cycles and
 // time are those of the program and the reduction; `functional` may be null. Of many, as many are

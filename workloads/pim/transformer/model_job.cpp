@@ -80,6 +80,8 @@ class ModelJob final : public Job {
         times.soc_prompt = prompt_parts(runner, false);
         times.prompt = npu ? prompt_parts(runner, true) : times.soc_prompt;
         report(workload_, times, case_.device.memory.clock, result);
+        result.details["uncharged_ns"] = uncharged_ns_;
+        note_uncharged(result);
         if (case_.device.memory.power.core.given()) {
             result.energy["none"] = "what the system on chip reads of a model is not simulated";
         }
@@ -106,6 +108,7 @@ class ModelJob final : public Job {
     void spend_in_banks(const RunResult& run, double times, RunResult& result) {
         add_states(result, run, times);
         spend(kSocBandwidth, run.details.at("rest_on_host_ns").get<double>() * times);
+        uncharged_ns_ += run.details.at("uncharged_ns").get<double>() * times;
     }
 
     bool step_parts(Runner& runner, std::vector<StepPart>& steps, RunResult& result) {
@@ -270,6 +273,16 @@ class ModelJob final : public Job {
         return parts;
     }
 
+    void note_uncharged(RunResult& result) const {
+        if (uncharged_ns_ > 0) {
+            result.notes.push_back(fmt::format(
+                "matrices with K in parts: the system on chip reads and adds their sums, {:.1f} us "
+                "of all generated tokens, which are not charged; "
+                "device.pim.split_reduction=soc does, and places matrices accordingly",
+                uncharged_ns_ / gemv::kNanosecondsPerMicrosecond));
+        }
+    }
+
     // By the time each takes of prompts and generated tokens together.
     void name_causes(const ModelTimes& times, RunResult& result) {
         for (const PromptPart& part : times.prompt) {
@@ -300,6 +313,7 @@ class ModelJob final : public Job {
     const arch::pim::SocConfig& soc_;
     const std::vector<Operator> operators_;
     std::vector<std::pair<std::string, double>> causes_;  // nanoseconds out of the banks
+    double uncharged_ns_ = 0;                             // of adding sums, likewise
 };
 
 }  // namespace
