@@ -122,6 +122,8 @@ class Core {
     CoreState cause(std::int64_t at, std::int64_t& end) const;
     CoreState cause_of_dot(const Entry& dot, std::int64_t at, std::int64_t& end) const;
     CoreState cause_of_full() const;
+    CoreState cause_of_oldest() const;
+    CoreState cause_of_conflict(std::int64_t store) const;
     CoreState cause_of_load(const Entry& load) const;
     CoreState cause_of_prefetch() const;
     CoreState cause_of_tiles() const;

@@ -76,9 +76,10 @@ CoreState Core::cause_of_full() const {
     if (blocked_ == Blocked::StoreBuffer && stores_.head_is_senior()) {
         return cause_of_store();
     }
-    if (window_.empty()) {
-        return CoreState::Window;
-    }
+    return window_.empty() ? CoreState::Window : cause_of_oldest();
+}
+
+CoreState Core::cause_of_oldest() const {
     const Entry& head = window_.head();
     const program::Unit unit = program::info_of(head.instruction->opcode).unit;
     const bool loads = unit == program::Unit::Load;
@@ -139,9 +140,21 @@ CoreState Core::cause_of_dot(const Entry& dot, std::int64_t at, std::int64_t& en
     return cause;
 }
 
+// Stores are written in order, once they have left the window: one that has not waits for the
+// oldest instruction there, the next of the others for its line.
+CoreState Core::cause_of_conflict(std::int64_t store) const {
+    CoreState cause = CoreState::StoreConflict;
+    if (!stores_.senior(store)) {
+        cause = cause_of_oldest();
+    } else if (!stores_.committed(store)) {
+        cause = cause_of_store();
+    }
+    return cause == CoreState::Window ? CoreState::StoreConflict : cause;
+}
+
 CoreState Core::cause_of_load(const Entry& load) const {
     if (load.store >= 0) {
-        return CoreState::StoreConflict;
+        return cause_of_conflict(load.store);
     }
     const bool behind_l1 = load.missed >= 0 || load.next_line < load.lines;
     if (behind_l1 && !loads_.empty() && caches_.full_of_misses()) {

@@ -196,6 +196,34 @@ TEST(CoreAccount, ATdpWaitsForATileWhoseLinesAreInTheStoreBuffer) {
     EXPECT_EQ(states(kConfigure + kTile4 + kDot, config).count(CoreState::StoreConflict), 0U);
 }
 
+// Lines that nobody brings: of a load before the store, of the store, of one before it.
+TEST(CoreAccount, BehindAStoreThatIsNotWrittenYetATdpWaitsForWhatThatWaitsFor) {
+    const AmxConfig config = with_configuration(199);
+    const std::string tile = "config 0 4x64 4x64 4x64 4x64 4x64 4x64 16x64 4x64\nldtilecfg 0\n";
+    const std::string store = "vmovups [0x100000], zmm1\n";
+    const std::string load = "tileloadd tmm4, [0x100000], 64\n";
+    for (const std::string& text :
+         {tile + "vmovups zmm0, [0x500000]\n" + store + load + kDot, tile + store + load + kDot,
+          tile + "vmovups [0x600000], zmm1\n" + store + load + kDot}) {
+        const program::Program program = program::read_program(text, "test");
+        Core core(config, program);
+        core.advance(1000);
+        ASSERT_FALSE(core.fault()) << core.fault()->reason;
+        EXPECT_GT(core.spent(CoreState::LoadL3), 700) << text;
+        EXPECT_LT(core.spent(CoreState::StoreConflict), 5) << text;
+    }
+    // One whose data a port is late with.
+    AmxConfig late = with_configuration(199);
+    late.tiles.early_retire = false;
+    const std::string shift = "vpslld zmm1, zmm1, 1\n";
+    std::string chain;
+    for (int i = 0; i < 30; ++i) {
+        chain += shift;
+    }
+    States spent = states(kConfigure + chain + "vmovups [0], zmm1\n" + kTile4 + kDot, late);
+    EXPECT_GT(spent[CoreState::Ports], 25);
+}
+
 TEST(CoreAccount, WithoutATdpItIsWhatKeepsInstructionsFromEntering) {
     std::string chain;
     for (int i = 0; i < 30; ++i) {

@@ -47,6 +47,7 @@ class StoreBuffer {
     }
     bool released(std::int64_t store) const { return store < release_; }
     bool committed(std::int64_t store) const { return store < commit_; }
+    bool senior(std::int64_t store) const { return store < senior_; }  // it has retired
     // May a load of [address, address + bytes) take its data from the store? It must lie within,
     // and be the whole line where a tile store wrote it.
     bool forwards(std::int64_t store, std::int64_t address, std::int64_t bytes) const;
