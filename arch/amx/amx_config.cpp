@@ -19,6 +19,9 @@ constexpr std::int64_t kLine = 64;
 constexpr std::int64_t kNanosecond = 1'000'000;  // femtoseconds
 constexpr std::int64_t kMicrosecond = 1000 * kNanosecond;
 
+// Of a tile store whose rows do not start on a line.
+constexpr std::int64_t kMostStoreLines = 2 * program::kMaxRows;
+
 void read_window(Node node, WindowConfig& window) {
     node.optional("allocate", window.allocate, {1, 32}, "uops entering the window a cycle");
     node.optional("retire", window.retire, {1, 32}, "uops leaving the window a cycle");
@@ -27,12 +30,27 @@ void read_window(Node node, WindowConfig& window) {
     node.optional("memory_scheduler", window.memory_scheduler, {4, 1024},
                   "uops waiting for a load or store port");
     node.optional("load_queue", window.load_queue, {4, 1024}, "load uops in the window");
-    node.optional("store_buffer", window.store_buffer, {16, 1024},
+    node.optional("store_buffer", window.store_buffer, {kMostStoreLines, 1024},
                   "stored lines not yet in the L1");
     if (window.scheduler > window.reorder_buffer) {
         node.error("scheduler", "must not exceed reorder_buffer");
     }
     node.done();
+}
+
+// An instruction of the unit that would never find room to enter is an error.
+void check_uops(Node& node, const char* key, std::int64_t uops, program::Unit unit,
+                const WindowConfig& window) {
+    const bool loads = unit == program::Unit::Load;
+    const bool memory = loads || unit == program::Unit::Store;
+    if (const std::int64_t room = memory ? window.memory_scheduler : window.scheduler;
+        uops > room) {
+        node.error(key, fmt::format("must not exceed window.{}, {}",
+                                    memory ? "memory_scheduler" : "scheduler", room));
+    }
+    if (loads && uops > window.load_queue) {
+        node.error(key, fmt::format("must not exceed window.load_queue, {}", window.load_queue));
+    }
 }
 
 void read_tiles(Node node, TileConfigTiming& tiles) {
@@ -61,7 +79,7 @@ void read_tiles(Node node, TileConfigTiming& tiles) {
     node.done();
 }
 
-void read_access(Node node, AccessConfig& access) {
+void read_access(Node node, const WindowConfig& window, AccessConfig& access) {
     node.optional("load_lines", access.load_lines, {1, 8}, "lines loaded a cycle");
     node.optional("prefetch_port", access.prefetch_port,
                   "a load port beside those, which takes a prefetch a cycle");
@@ -86,6 +104,8 @@ void read_access(Node node, AccessConfig& access) {
     node.optional("replay_percent", access.replay_percent, {0, 400},
                   "hundredths of a cycle in which a load that missed the L1, no tile load, keeps "
                   "others from the ports when its line comes and it is replayed");
+    check_uops(node, "tile_load_uops", access.tile_load_uops, program::Unit::Load, window);
+    check_uops(node, "tile_store_uops", access.tile_store_uops, program::Unit::Store, window);
     node.done();
 }
 
@@ -114,7 +134,8 @@ void read_vector(Node node, VectorConfig& vector) {
     node.done();
 }
 
-void read_instruction(Node node, OpcodeTiming& timing) {
+void read_instruction(Node node, program::Unit unit, const WindowConfig& window,
+                      OpcodeTiming& timing) {
     constexpr Range kSlots{0, 16};
     node.optional("latency", timing.latency, {0, 100},
                   "from the start, of a load from its line, to the result");
@@ -124,14 +145,16 @@ void read_instruction(Node node, OpcodeTiming& timing) {
     node.optional("port0", timing.port0, kSlots, "cycles of port 0");
     node.optional("port5", timing.port5, kSlots, "cycles of port 5");
     node.optional("either", timing.either, kSlots, "cycles of one of them, chosen at rename");
+    check_uops(node, "uops", timing.uops, unit, window);
     node.done();
 }
 
-void read_instructions(Node node, InstructionTimings& timings) {
+void read_instructions(Node node, const WindowConfig& window, InstructionTimings& timings) {
     for (std::size_t i = 0; i < program::kOpcodes; ++i) {
         const auto opcode = static_cast<program::Opcode>(i);
         if (has_timing(opcode)) {
-            read_instruction(node.child(program::info_of(opcode).mnemonic, "on ports 0 and 5"),
+            const program::OpcodeInfo& info = program::info_of(opcode);
+            read_instruction(node.child(info.mnemonic, "on ports 0 and 5"), info.unit, window,
                              timings[i]);
         }
     }
@@ -322,9 +345,10 @@ AmxConfig read_amx_config(Node node) {
                   "where all cores together execute no more, every one is simulated");
     read_window(node.child("window", "out-of-order window"), config.window);
     read_tiles(node.child("tiles", "tile registers and TMUL"), config.tiles);
-    read_access(node.child("access", "load and store pipelines"), config.access);
+    read_access(node.child("access", "load and store pipelines"), config.window, config.access);
     read_vector(node.child("vector", "AVX-512 and scalar ports"), config.vector);
-    read_instructions(node.child("instructions", "AVX-512 instructions"), config.instructions);
+    read_instructions(node.child("instructions", "AVX-512 instructions"), config.window,
+                      config.instructions);
     read_pages(node.child("pages", "pages and TLBs"), config.pages);
     read_caches(node.child("caches", "private caches"), config.caches);
     read_uncore(node.child("uncore", "mesh, L3, way to DRAM"), config.uncore);
