@@ -36,10 +36,21 @@ double load_cycles(const BlockShape& shape, std::int64_t k_tiles, bool more_rows
            (stays ? kTileFromL1 : kTileFromL2) / static_cast<double>(shape.m_acc);
 }
 
+// Cycles of ports or of stores in which AVX-512 makes a tile of compressed B; 0: it is not.
+double decompression_cycles(const GemmProblem& gemm) {
+    constexpr double kTileOfBf16 = 72;
+    constexpr double kTileOfInt8 = 16;  // a line a cycle
+    if (!decompresses(gemm, AmxMapping{})) {
+        return 0;
+    }
+    return gemm.b == DataType::Int4 ? kTileOfInt8 : kTileOfBf16;
+}
+
 // Cycles of a k tile on the busiest core: TMUL's while lines come from far away, or those of the
 // loads, beneath which a quarter of these lines come. Lines of the first block are as far as DRAM;
 // of the others A and B were prefetched. C's, which nothing prefetches, are read, too, before they
-// are written: the fewer k tiles there are, the more of them for each.
+// are written: the fewer k tiles there are, the more of them for each. Compressed B is decompressed
+// once for each block of rows, in front of its products; where one block has all, among them.
 double expected_cycles(const GemmProblem& gemm, const BlockShape& shape, const AmxConfig& socket) {
     constexpr double kProduct = 16;
     constexpr double kFarLine = 8;
@@ -61,13 +72,21 @@ double expected_cycles(const GemmProblem& gemm, const BlockShape& shape, const A
     const auto products = static_cast<double>(share.m / kMaxRows * (share.n / kMaxRows));
     const std::int64_t rows = gemm.m < kMaxRows ? gemm.m : share.m;  // few ones are not padded
     const double c_lines = static_cast<double>(rows * share.n * bytes_of(gemm.c)) / kLine;
-    const double far =
-        static_cast<double>(parts) * (lines(rows, shape.m_acc) + lines(share.n, shape.n_acc)) +
-        kFarLine * c_lines / static_cast<double>(k_tiles);
+    const double decompression = decompression_cycles(gemm) *
+                                 static_cast<double>(share.n / kMaxRows) *
+                                 static_cast<double>(ceil_div(share.m, shape.m_acc * kMaxRows));
+    const bool among_products = gemm.m <= shape.m_acc * kMaxRows;
+    const double computes = (parts > 1 ? 6 : 1) * products * kProduct;
+    const double share_of_bytes = decompression > 0 ? 0.5 : 1;  // of a line of B
+    const double far = static_cast<double>(parts) * (lines(rows, shape.m_acc) +
+                                                     share_of_bytes * lines(share.n, shape.n_acc)) +
+                       kFarLine * c_lines / static_cast<double>(k_tiles);
     const double loads =
         load_cycles(shape, parts * k_tiles, share.m > shape.m_acc * kMaxRows, socket);
-    return std::max((parts > 1 ? 6 : 1) * products * kProduct + far,
-                    static_cast<double>(parts) * products * loads + kExposed * far);
+    const double multiplies =
+        std::max(computes + far, static_cast<double>(parts) * products * loads + kExposed * far);
+    return among_products ? std::max(multiplies, decompression + kExposed * far)
+                          : multiplies + decompression;
 }
 
 }  // namespace
@@ -83,16 +102,12 @@ std::int64_t threads_for(const GemmProblem& gemm, const BlockShape& shape, std::
 
 std::vector<BlockShape> shapes_by_expectation(const GemmProblem& gemm, const AmxConfig& socket) {
     std::vector<BlockShape> shapes{{2, 2}, {1, 4}, {4, 1}, {1, 3}, {3, 1}, {1, 2}, {2, 1}, {1, 1}};
-    // Compressed B is decompressed for each block of rows, which no line's way hides: large blocks
-    // first.
-    if (decompresses(gemm, AmxMapping{})) {
-        return shapes;
-    }
     std::erase_if(shapes, [&](const BlockShape& shape) { return !fits(shape, gemm); });
     // Three or four tiles of columns are one block where a core has more rows of A than columns of
-    // B: A is passed over once.
+    // B: A is passed over once. Compressed B would be decompressed the more often.
     const std::int64_t columns = ceil_div(gemm.n, kMaxRows);
-    const bool one_pass = (columns == 3 || columns == 4) && gemm.m / socket.cores > gemm.n;
+    const bool one_pass = decompression_cycles(gemm) == 0 && (columns == 3 || columns == 4) &&
+                          gemm.m / socket.cores > gemm.n;
     const auto order = [&](const BlockShape& shape) {
         const bool passes = one_pass && shape != BlockShape{1, columns};
         return std::tuple{passes, expected_cycles(gemm, shape, socket), loads_of(shape)};

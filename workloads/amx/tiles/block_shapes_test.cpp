@@ -73,8 +73,22 @@ TEST(BlockShapes, NoneIsLargerThanTheProduct) {
     }
 }
 
-TEST(BlockShapes, CompressedWeightsAreDecompressedForLargeBlocks) {
-    EXPECT_EQ(first(narrow(16, 64, 16), 56), (BlockShape{2, 2}));
+// Decompression takes as long as four and a half products; once for each block of rows on a core.
+TEST(BlockShapes, CompressedWeightsAreDecompressedForTallBlocksWhereRowsAreMany) {
+    EXPECT_EQ(first(narrow(4096, 2048, 256), 1), (BlockShape{4, 1}));
+    EXPECT_EQ(first(narrow(16, 64, 16), 56), (BlockShape{1, 1}));
+    // A tile each, or three times the products and as much decompression on a third of the cores.
+    EXPECT_EQ(first(narrow(48, 64, 288), 56), (BlockShape{1, 1}));
+    // With fewer cores than tiles, and all rows in a block, it is hidden among the products.
+    EXPECT_EQ(first(narrow(48, 2048, 288), 3), (BlockShape{3, 1}));
+    GemmProblem bytes = gemm(4096, 2048, 256, DataType::Int8, DataType::F32);
+    bytes.b = DataType::Int4;
+    EXPECT_EQ(first(bytes, 1), (BlockShape{2, 2})) << "as long as one product: loads are more";
+}
+
+// Dense weights are one wide block there.
+TEST(BlockShapes, CompressedWeightsOfThreeTilesOfColumnsAreNoWideBlock) {
+    EXPECT_NE(first(narrow(400, 64, 48), 8), (BlockShape{1, 3}));
 }
 
 }  // namespace
