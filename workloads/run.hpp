@@ -120,6 +120,9 @@ class Runner {
     virtual RunEnd run(const Case& a_case, const Plan& plan, RunResult& result) = 0;
     // A run of another case, as part of this one.
     virtual RunResult run(const Case& part) = 0;
+    // Whether others use the memory meanwhile: they meet what is simulated, and nothing that it
+    // stands for.
+    virtual bool beside_others() const { return false; }
 };
 
 }  // namespace tilesim::workloads

@@ -177,6 +177,20 @@ TEST(Agents, TrafficBesideAGemvIsOneOfThem) {
     EXPECT_EQ(agents["traffic"]["bytes"], 9000 * 64);
 }
 
+// Some of them stand for the rest only where nobody waits for these: they take 120 and 240 us.
+TEST(Agents, RequestsWaitForAllProductsInARowInTheBanks) {
+    const auto waited_ns = [](int vectors) {
+        const auto agents = run(fmt::format(
+            "memory: lpddr5x_pim\nagents:\n"
+            "  d: {{device: lpddr5x_pim, workload: {{gemm: {{M: {}, K: 1024, N: 1024, a: int8, b: "
+            "int8, c: int16}}}}, mapping: {{pimnast: {{}}}}}}\n"
+            "  b: {{stream: {{pattern: random, requests: 20000, outstanding: 16}}}}\n",
+            vectors));
+        return agents["b"]["waited_ns"]["d"].get<double>();
+    };
+    EXPECT_NEAR(waited_ns(128), 2 * waited_ns(64), 0.1 * waited_ns(128));
+}
+
 // Eight cores with 12 lines under way each ask for more than a channel of DDR5 gives; two for less.
 TEST(Agents, AProcessorsLoopLoadsTheMemoryAsItsFillsAllow) {
     const auto agents =

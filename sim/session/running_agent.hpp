@@ -84,6 +84,7 @@ class RunningAgent final : public workloads::Runner {
     workloads::RunResult run(const workloads::Case& part) override {
         return Session().run_whole(part, *this);
     }
+    bool beside_others() const override { return shared_.cases.size() > 1; }
     AgentOutcome& outcome() { return outcome_; }
     void close();
     std::vector<arch::base::Block> blocks() const {
