@@ -22,6 +22,7 @@
 #include "sim/compare/trace_compare.hpp"
 #include "sim/compare/trace_report.hpp"
 #include "sim/compare/traced_tile.hpp"
+#include "sim/compare/watched_ports.hpp"
 #include "sim/console.hpp"
 #include "sim/exit_code.hpp"
 #include "sim/explore/settings.hpp"
@@ -135,9 +136,11 @@ TraceFile simulated_trace(const sim::Scenario& scenario, const arch::npu::NpuCon
     const workloads::RunResult result = sim::session::run(scenario, &log);
     log.finish(arch::base::Femtoseconds{
         static_cast<std::int64_t>(result.time_ns * workloads::kFemtosecondsPerNanosecond)});
-    return parse_trace(
+    TraceFile trace = parse_trace(
         sim::trace::to_chrome_trace(log, npu.clock, npu.memory_rows, scenario.device.name),
         "the simulation");
+    name_watched_ports(trace, slots_of(scenario));
+    return trace;
 }
 
 // How far a compiler puts lock instructions apart and how long its kernels take is no part of a

@@ -256,6 +256,9 @@ std::string slot_name(const Unit& unit, std::size_t slot, std::span<const TraceS
     if (place == all.end()) {
         return fmt::format("slot {}", slot);
     }
+    if (!place->names[slot].empty()) {
+        return place->names[slot];
+    }
     const auto name =
         trace::event_name(static_cast<trace::TraceUnit>(unit.type), place->events[slot]);
     return name.empty() ? fmt::format("event {}", place->events[slot]) : std::string{name};

@@ -9,6 +9,7 @@
 #include "arch/base/config.hpp"
 #include "sim/compare/trace_compare.hpp"
 #include "sim/compare/traced_tile.hpp"
+#include "sim/compare/watched_ports.hpp"
 
 namespace tilesim::sim::compare {
 namespace {
@@ -82,6 +83,49 @@ TEST(RawTrace, SeveralSlotsInOneCommand) {
         parse_raw_trace(packet(header(1, 2, 0), commands({0xC8, 0x15})), "t.txt", slots());
     EXPECT_EQ(lane(trace, "LOCK_STALL").at(0).begin, 6);
     EXPECT_EQ(lane(trace, "INSTR_EVENT_0").at(0).begin, 6);
+}
+
+TEST(RawTrace, ASlotHasTheNameTheDesignStates) {
+    std::vector<TraceSlots> named = slots();
+    named[0].names[7] = "COMBO_EVENT_0";
+    const TraceFile trace =
+        parse_raw_trace(packet(header(1, 2, 0), commands({0x73})), "t.txt", named);
+    EXPECT_EQ(lane(trace, "COMBO_EVENT_0").at(0).begin, 4);
+}
+
+// The core's slot 0 watches the second channel in, slot 1 the first out, slot 2 what is no channel;
+// the memory tile's slot 4 the second channel in, slot 5 the fifth, which has no lane.
+TEST(WatchedPorts, ALaneIsOfTheChannelThatTheDesignHasChosen) {
+    TraceSlots core;
+    core.tile = {1, 2};
+    core.ports = {0x22, 0x01, 0x1F, std::nullopt, {}, {}, {}, {}};
+    TraceSlots memory;
+    memory.tile = {1, 1};
+    memory.unit = 3;
+    memory.ports[4] = 0x21;
+    memory.ports[5] = 0x24;
+    TraceFile trace;
+    const std::string of_core = "core_trace for tile2,1";
+    const std::string of_memory = "memtile_trace for tile1,1";
+    for (int port = 0; port < 8; ++port) {
+        const std::string name = fmt::format("PORT_RUNNING_{}", port);
+        trace.lanes[{of_memory, name}] = {{port, port + 1}};
+        if (port < 4) {
+            trace.lanes[{of_core, name}] = {{port, port + 1}};
+        }
+    }
+    const std::vector<TraceSlots> all{core, memory};
+    name_watched_ports(trace, all);
+    const auto begin = [&trace](const std::string& unit, const char* name) {
+        return trace.lanes.at({unit, name}).at(0).begin;
+    };
+    EXPECT_EQ(begin(of_core, "PORT_RUNNING_0"), 2);
+    EXPECT_EQ(begin(of_core, "PORT_RUNNING_1"), 1);
+    EXPECT_FALSE(trace.lanes.contains({of_core, "PORT_RUNNING_2"}));
+    EXPECT_EQ(begin(of_core, "PORT_RUNNING_3"), 3);  // nothing is chosen: as ever
+    EXPECT_EQ(begin(of_memory, "PORT_RUNNING_4"), 1);
+    EXPECT_FALSE(trace.lanes.contains({of_memory, "PORT_RUNNING_5"}));
+    EXPECT_EQ(begin(of_memory, "PORT_RUNNING_6"), 6);
 }
 
 TEST(RawTrace, WhatIsLostIsCounted) {

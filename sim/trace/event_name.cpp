@@ -87,20 +87,6 @@ std::string lock_event(std::string_view unit) {
                                     : fmt::format("LOCK_SEL{}_ACQ_GE", number);
 }
 
-// The port of a channel among those the trace unit watches where nobody has chosen: of a core's
-// switch the first channel in, the first out, the second in, the second out; of a memory tile's
-// the first four in, the first four out. The eight ports are taken then: nothing for the others.
-std::string port_event(std::string_view unit, bool memory_tile) {
-    constexpr std::int64_t kOfADirection = 4;
-    const bool receives = unit.starts_with("s2mm");
-    const std::int64_t number = unit[4] - '0';
-    if (number >= kOfADirection) {
-        return "";
-    }
-    return fmt::format("PORT_RUNNING_{}", memory_tile ? number + (receives ? 0 : kOfADirection)
-                                                      : 2 * number + (receives ? 0 : 1));
-}
-
 // Outside the tiles a channel's banks share its process: "memory.channel(0)", BANK_3_ROW_OPEN.
 Lane shared_lane(std::string_view component, std::string_view state) {
     if (state == "done") {
@@ -164,7 +150,7 @@ Lane lane_of(std::string_view component, std::string_view state, std::int64_t me
     } else if (place.unit.starts_with("lock")) {
         event = lock_event(place.unit);
     } else if (port) {
-        event = port_event(place.unit, memory_tile);
+        event = port_event(place.unit.starts_with("s2mm"), place.unit[4] - '0', memory_tile);
     } else {
         const std::string channel = place.unit.substr(0, place.unit.find('.'));
         event = channel_event(channel, state);
@@ -187,6 +173,15 @@ std::string_view colour_of(std::string_view state) {
     }
     return state == "waiting_for_memory" || state == "turnaround" || state == "refresh" ? "yellow"
                                                                                         : "grey";
+}
+
+std::string port_event(bool receives, std::int64_t channel, bool memory_tile) {
+    constexpr std::int64_t kOfADirection = 4;
+    if (channel >= kOfADirection) {
+        return "";
+    }
+    return fmt::format("PORT_RUNNING_{}", memory_tile ? channel + (receives ? 0 : kOfADirection)
+                                                      : 2 * channel + (receives ? 0 : 1));
 }
 
 }  // namespace tilesim::sim::trace

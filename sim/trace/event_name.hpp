@@ -17,6 +17,11 @@ struct Lane {
 // memory tiles, above the shim's; cores lie above them.
 Lane lane_of(std::string_view component, std::string_view state, std::int64_t memory_rows);
 
+// The port of a channel among those the trace unit watches where nobody has chosen: of a core's
+// switch the first channel in, the first out, the second in, the second out; of a memory tile's
+// the first four in, the first four out. The eight ports are taken then: nothing for the others.
+std::string port_event(bool receives, std::int64_t channel, bool memory_tile);
+
 // Colour of an event in trace viewers that know Chrome's names.
 std::string_view colour_of(std::string_view state);
 

@@ -15,12 +15,19 @@
 
 namespace tilesim::workloads::npu::program_file {
 
-// What a tile's trace unit watches: the numbers of the events of its eight slots, and the switch
-// ports behind PORT_RUNNING_0 to 7 (bit 5: words the switch puts out).
+// Numbers of switch ports as trace units choose them: words that the switch puts out have a bit
+// more, a core's channels lie behind its own stream.
+constexpr std::int64_t kPutOut = 0x20;
+constexpr std::int64_t kFirstDmaPortOfCore = 1;
+constexpr std::int64_t kNoDma = 0x1F;  // no channel has it
+
+// What a tile's trace unit watches: the numbers of the events of its eight slots, or their names,
+// where the design states these, and the switch ports behind PORT_RUNNING_0 to 7.
 struct TraceSlots {
     arch::npu::program::TileCoordinate tile;
     std::int64_t unit = 0;  // 0 core, 1 its memory, 2 shim, 3 memory tile, as packets name them
     std::array<std::int64_t, 8> events{};
+    std::array<std::string, 8> names{};
     std::array<std::optional<std::int64_t>, 8> ports{};
 };
 

@@ -391,6 +391,45 @@ TEST(Design, APartOfACutFileKeepsItsLineNumbers) {
     EXPECT_THROW(parse_design(text, "d.mlir", 3), ConfigError);
 }
 
+// Declared, and as the registers the compiler makes of that: what compare names a trace's slots by.
+TEST(Design, TraceUnitsWatchWhatTheDesignDeclares) {
+    const Design declared = read(
+        "%m = aie.tile(0, 1) %c = aie.tile(0, 2)\n"
+        "aie.trace @core(%c) { aie.trace.mode \"Event-Time\"\naie.trace.packet id=1 type=core\n"
+        "aie.trace.event<\"INSTR_VECTOR\">\naie.trace.event<CoreEventAIE2::LOCK_STALL>\n"
+        "aie.trace.port<0> port=DMA channel=1 direction=S2MM\n"
+        "aie.trace.port<3> port=North channel=1 direction=MM2S\naie.trace.start broadcast=15 }\n"
+        "aie.trace @memory(%c) { aie.trace.packet id=2 type=\"mem\"\n"
+        "aie.trace.event<\"LOCK_3_REL\"> }\n"
+        "aie.trace @memory_tile(%m) { aie.trace.packet id=3 type=memtile\n"
+        "aie.trace.port<7> port=DMA channel=5 direction=MM2S }");
+    const auto& slots = declared.trace_slots;
+    ASSERT_EQ(slots.size(), 3U);
+    EXPECT_EQ(slots[0].tile, (program::TileCoordinate{0, 2}));
+    EXPECT_EQ(slots[0].unit, 0);
+    EXPECT_EQ(slots[0].names[0], "INSTR_VECTOR");
+    EXPECT_EQ(slots[0].names[1], "LOCK_STALL");
+    EXPECT_EQ(slots[0].ports[0], 0x22);  // behind the core's own stream, put out by the switch
+    EXPECT_FALSE(slots[0].ports[1]);
+    EXPECT_EQ(slots[0].ports[3], 0x1F);
+    EXPECT_EQ(slots[1].unit, 1);
+    EXPECT_EQ(slots[1].names[0], "LOCK_3_REL");
+    EXPECT_EQ(slots[2].unit, 3);
+    EXPECT_EQ(slots[2].ports[7], 5);
+    const Design configured = read(
+        "%c = aie.tile(0, 2)\naie.trace.config @core(%c) packet_type = core {\n"
+        "aie.trace.reg register = \"Trace_Event1\" value = 0x1A250000 mask = 0x7f7f7f7f\n"
+        "aie.trace.reg register = \"Stream_Switch_Event_Port_Selection_0\" value = 289\n}");
+    ASSERT_EQ(configured.trace_slots.size(), 1U);
+    EXPECT_EQ(configured.trace_slots[0].events[6], 0x25);
+    EXPECT_EQ(configured.trace_slots[0].events[7], 0x1A);
+    EXPECT_EQ(configured.trace_slots[0].ports[0], 0x21);
+    EXPECT_EQ(configured.trace_slots[0].ports[1], 0x01);
+    EXPECT_THAT(error_of("%c = aie.tile(0, 2)\naie.trace @t(%c) {\n"
+                         "aie.trace.port<8> port=DMA channel=0 direction=S2MM }"),
+                HasSubstr("d.mlir:4:1: a trace unit watches ports 0..7, not 8"));
+}
+
 TEST(DeviceNames, PartitionsMeanTheirArray) {
     EXPECT_EQ(device_of("npu1_4col"), "xdna");
     EXPECT_EQ(device_of("npu"), "xdna");

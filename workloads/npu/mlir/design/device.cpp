@@ -12,10 +12,12 @@
 #include "workloads/npu/mlir/descriptors/dma.hpp"
 #include "workloads/npu/mlir/design/array_stand_in.hpp"
 #include "workloads/npu/mlir/design/storage.hpp"
+#include "workloads/npu/mlir/design/trace_units.hpp"
 #include "workloads/npu/mlir/object_fifo/object_fifos.hpp"
 #include "workloads/npu/mlir/registers/register_configuration.hpp"
 #include "workloads/npu/mlir/routes/cascade.hpp"
 #include "workloads/npu/mlir/routes/routes.hpp"
+#include "workloads/npu/mlir/trace_slots.hpp"
 
 namespace tilesim::workloads::npu::mlir::design {
 
@@ -107,7 +109,7 @@ void check_operations(Lowering& lowering) {
             Cursor cursor(operation);
             lowering.note(cursor.word());
         } else if (name.starts_with("aie.trace")) {
-            lowering.note("trace set-up is left out");
+            lowering.note(kTraceUnitsNote);
         } else if (!kKnown.contains(name) && !name.ends_with(".runtime_sequence")) {
             lowering.errors.emplace_back(operation.where, fmt::format("{} is not modelled", name));
         }
@@ -121,6 +123,7 @@ void lower_device(Lowering& lowering, const Operation& routed, const std::functi
     if (lowering.errors.empty()) {
         lower_storage(lowering);
         use_locks_before_start(lowering);
+        read_trace_units(lowering);
     }
     if (lowering.errors.empty()) {
         lower_dmas(lowering);

@@ -8,6 +8,7 @@
 #include "arch/npu/control/descriptor_words.hpp"
 #include "arch/npu/control/register_map.hpp"
 #include "arch/npu/program/program_work.hpp"
+#include "workloads/npu/mlir/trace_slots.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir::registers {
@@ -198,10 +199,10 @@ bool Registers::trace_set_up(program::TileCoordinate tile, std::int64_t offset,
     struct Unit {
         std::int64_t number, events, ports;
     };
-    static constexpr Unit kCore{0, 0x340E0, 0x3FF00};
-    static constexpr Unit kMemory{1, 0x140E0, -1};
-    static constexpr Unit kShim{2, 0x340E0, 0x3FF00};
-    static constexpr Unit kMemoryTile{3, 0x940E0, 0xB0F00};
+    static constexpr Unit kCore{kCoreUnit, 0x340E0, 0x3FF00};
+    static constexpr Unit kMemory{kMemoryUnit, 0x140E0, -1};
+    static constexpr Unit kShim{kShimUnit, 0x340E0, 0x3FF00};
+    static constexpr Unit kMemoryTile{kMemoryTileUnit, 0x940E0, 0xB0F00};
     const bool in_memory = offset >= kMemory.events && offset < kMemory.events + 2 * kWordBytes;
     const Unit& unit = kind == program::TileKind::Shim     ? kShim
                        : kind == program::TileKind::Memory ? kMemoryTile
@@ -213,27 +214,14 @@ bool Registers::trace_set_up(program::TileCoordinate tile, std::int64_t offset,
     if (!event && !port) {
         return false;
     }
-    auto& all = lowering_.trace_slots;
-    auto place = std::find_if(all.begin(), all.end(), [&](const program_file::TraceSlots& slots) {
-        return slots.tile == tile && slots.unit == unit.number;
-    });
-    if (place == all.end()) {
-        all.push_back({tile, unit.number, {}, {}});
-        place = all.end() - 1;
+    program_file::TraceSlots& slots = trace_slots_of(lowering_, tile, unit.number);
+    const std::size_t first = offset == unit.events || offset == unit.ports ? 0 : kSlotsOfAWord;
+    if (event) {
+        watch_events(slots, first, value);
+    } else {
+        watch_ports(slots, first, value);
     }
-    const std::int64_t first = offset == unit.events || offset == unit.ports ? 0 : 4;
-    for (std::int64_t i = 0; i < 4; ++i) {
-        const auto slot = static_cast<std::size_t>(first + i);
-        const std::int64_t byte = (value >> (8 * i)) & 0xFF;
-        if (event) {
-            place->events[slot] = byte;
-        } else {
-            place->ports[slot] = byte & 0x3F;
-        }
-    }
-    lowering_.note(
-        "trace units are set up: they put nothing on the streams here; compare reads "
-        "what they watch");
+    lowering_.note(kTraceUnitsNote);
     return true;
 }
 
