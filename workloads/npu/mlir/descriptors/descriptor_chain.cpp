@@ -111,15 +111,15 @@ class ChainReader {
         }
     }
 
-    // The regions of an aie.dma need no end, which a block that others may follow does.
-    static void check_end(const Block& block) {
+    // A region of one block, as those of an aie.dma are, need not write its end.
+    void check_end(const Block& block) const {
         const auto& operations = block.operations;
         const auto ends = [](const Operation& operation) {
             return operation.name == "aie.end" || leads_on(operation);
         };
         const auto end = std::find_if(operations.begin(), operations.end(), ends);
         if (end == operations.end()) {
-            if (!block.label.empty()) {
+            if (region_.blocks.size() > 1) {
                 throw ReadError(operations.back().where,
                                 "this block ends without aie.next_bd or aie.end");
             }

@@ -101,6 +101,16 @@ TEST(Design, LocksOnceUsedBesideTheCoresAreUsedBeforeTheStart) {
                 HasSubstr("d.mlir:3:1: aie.use_lock must stand in a core or a DMA"));
 }
 
+TEST(Design, ASymbolIsDeclaredOnce) {
+    const std::string fifo =
+        "aie.objectfifo @f(%s, {%c}, 2 : i32) : !aie.objectfifo<memref<8xi32>>\n";
+    EXPECT_THAT(error_of(std::string{kSmallDesign} + fifo + fifo),
+                HasSubstr("d.mlir:8:1: aie.objectfifo declares @f a second time, after line 7"));
+    // Of another kind it is another thing: the compiler gives both the name of an object FIFO.
+    EXPECT_EQ(
+        error_of(std::string{kSmallDesign} + "memref.global \"public\" @in : memref<8xi32>\n"), "");
+}
+
 TEST(Design, CostsOfFunctionsThatNoCoreCallsAreNamed) {
     const std::string body =
         std::string{kSmallDesign} +
@@ -220,6 +230,14 @@ TEST(Design, ABlockOfADmaEndsOnceAndHasATransferForItsLocks) {
                 HasSubstr("d.mlir:11:1: this stands behind the end of its block (aie.next_bd)"));
     EXPECT_THAT(error("aie.next_bd ^e", "aie.use_lock(%p, Release, 1) aie.end"),
                 HasSubstr("this lock is used in a block without a transfer"));
+    // One block need not write its end, of two the first must.
+    const std::string task =
+        "aie.runtime_sequence(%a: memref<64xi32>) { %t = aiex.dma_configure_task(%s, MM2S, 0) {\n"
+        "aie.dma_bd(%a : memref<64xi32>, 0, 32)\n";
+    EXPECT_EQ(error_of(std::string{kSmallDesign} + task + "} }"), "");
+    EXPECT_THAT(error_of(std::string{kSmallDesign} + task +
+                         "^b: aie.dma_bd(%a : memref<64xi32>, 32, 32) aie.end } }"),
+                HasSubstr("ends without aie.next_bd or aie.end"));
 }
 
 // A shim's dimension counts to 1023: a row of 2048 words is two of them, as the compiler makes it.

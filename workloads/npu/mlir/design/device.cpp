@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "workloads/npu/mlir/core/bodyless_core.hpp"
 #include "workloads/npu/mlir/core/core.hpp"
@@ -17,6 +19,7 @@
 #include "workloads/npu/mlir/registers/register_configuration.hpp"
 #include "workloads/npu/mlir/routes/cascade.hpp"
 #include "workloads/npu/mlir/routes/routes.hpp"
+#include "workloads/npu/mlir/syntax/attributes.hpp"
 #include "workloads/npu/mlir/trace_slots.hpp"
 
 namespace tilesim::workloads::npu::mlir::design {
@@ -60,6 +63,26 @@ void use_locks_before_start(Lowering& lowering) {
     for (const Operation& operation : lowering.body()) {
         if (operation.name == "aie.use_lock") {
             lowering.attempt([&] { use_lock_before_start(lowering, operation); });
+        }
+    }
+}
+
+// Two declarations of one kind may not share a symbol: whoever names it means one.
+void check_symbols(Lowering& lowering) {
+    static const std::set<std::string> kDeclared{"aie.objectfifo",      "aie.bd_chain",
+                                                 "aie.objectfifo.pool", "aie.shim_dma_allocation",
+                                                 "func.func",           "memref.global"};
+    std::map<std::pair<std::string, std::string>, Location> declared;  // by kind and symbol
+    for (const Operation& operation : lowering.body()) {
+        const std::string symbol = symbol_of(operation);
+        if (!kDeclared.contains(operation.name) || symbol.empty()) {
+            continue;
+        }
+        const auto [place, first] = declared.try_emplace({operation.name, symbol}, operation.where);
+        if (!first) {
+            lowering.errors.emplace_back(operation.where,
+                                         fmt::format("{} declares @{} a second time, after line {}",
+                                                     operation.name, symbol, place->second.line));
         }
     }
 }
@@ -120,6 +143,7 @@ void check_operations(Lowering& lowering) {
 
 void lower_device(Lowering& lowering, const Operation& routed, const std::function<void()>& run) {
     check_operations(lowering);
+    check_symbols(lowering);
     if (lowering.errors.empty()) {
         lower_storage(lowering);
         use_locks_before_start(lowering);
