@@ -227,30 +227,22 @@ std::vector<arch::pim::PimCommand> in_turns(const std::vector<arch::pim::PimComm
     return commands;
 }
 
-// Cuts the work before batches of inputs, into phases of about as many words each: where there are
-// fewer batches, into as many.
+// Cuts the work before batches of inputs, into phases of about as many commands each.
 void add_phases(const std::vector<arch::pim::PimCommand>& work, std::int64_t phases,
                 const std::vector<arch::pim::PimCommand>& leave_and_enter,
                 std::vector<arch::pim::PimCommand>& into) {
     using arch::pim::PimOp;
-    const auto words_of = [](const arch::pim::PimCommand& command) {
-        return command.op == PimOp::Mac ? command.count : 0;
-    };
-    std::int64_t words = 0;
-    for (const arch::pim::PimCommand& command : work) {
-        words += words_of(command);
-    }
+    const std::int64_t size = std::ssize(work);
     std::int64_t phase = 1;
-    std::int64_t done = 0;
-    for (const arch::pim::PimCommand& command : work) {
+    for (std::int64_t i = 0; i < size; ++i) {
+        const arch::pim::PimCommand& command = work[static_cast<std::size_t>(i)];
         const bool inputs =
             command.op == PimOp::WriteInputs || command.op == PimOp::WriteBankInputs;
-        if (inputs && done > 0 && phase < phases && done * phases >= phase * words) {
+        if (inputs && phase < phases && i * phases >= phase * size) {
             into.insert(into.end(), leave_and_enter.begin(), leave_and_enter.end());
             ++phase;
         }
         into.push_back(command);
-        done += words_of(command);
     }
 }
 

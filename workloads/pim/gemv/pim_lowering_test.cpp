@@ -246,33 +246,6 @@ TEST(PimLowering, BetweenPhasesTheModeIsLeftAndEnteredAgain) {
     EXPECT_EQ(visits(commands({2304, 768}, modes(), mapping)), expected);
 }
 
-// Of eight batches of inputs, whose results leave behind the last.
-TEST(PimLowering, PhasesHaveEquallyManyWordsAsFarAsBatchesAllow) {
-    const auto words_of_phases = [](std::int64_t phases) {
-        PimMapping mapping;
-        mapping.input_registers = 3;
-        mapping.phases = phases;
-        std::vector<std::int64_t> words{0};
-        for (const PimCommand& command : commands({2048, 768}, {}, mapping)) {
-            if (command.op == PimOp::Yield) {
-                words.push_back(0);
-            } else if (command.op == PimOp::Mac) {
-                words.back() += command.count;
-            }
-        }
-        const std::int64_t of_batch = words.front() / (phases < 8 ? 8 / phases : 1);
-        for (std::int64_t& each : words) {
-            each /= of_batch;
-        }
-        return words;
-    };
-    using Words = std::vector<std::int64_t>;
-    EXPECT_EQ(words_of_phases(2), (Words{4, 4}));
-    EXPECT_EQ(words_of_phases(4), (Words{2, 2, 2, 2}));
-    EXPECT_EQ(words_of_phases(8), (Words{1, 1, 1, 1, 1, 1, 1, 1}));
-    EXPECT_EQ(words_of_phases(100), words_of_phases(8));
-}
-
 // MACs of each tile of a product on 64 units of two banks, four registers for inputs and three for
 // outputs, and the outputs that leave.
 std::string tiles(const GemvProblem& gemv) {

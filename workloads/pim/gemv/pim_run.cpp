@@ -287,8 +287,8 @@ void note_phases(const arch::pim::PimProgram& program, std::int64_t wanted, RunR
                           [](const auto& each) { return each.op == arch::pim::PimOp::Yield; });
     if (phases < wanted) {
         result.notes.push_back(fmt::format(
-            "phases: {} instead of {}, one for each batch of inputs, before which alone "
-            "the work is cut",
+            "phases: {} instead of {}: the work is cut where so many commands are done and a batch "
+            "of inputs follows",
             phases, wanted));
     }
 }
