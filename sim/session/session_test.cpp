@@ -276,6 +276,22 @@ TEST(Session, WhatIsLeftToTheHostIsOfAllProducts) {
     EXPECT_DOUBLE_EQ(rest_ns(8), 8 * rest_ns(1));
 }
 
+TEST(Session, FewerPhasesThanAskedForAreNamed) {
+    const auto notes = [](int phases) {
+        return session::run(parse_scenario(
+                                fmt::format("device: lpddr5x_pim
+workload: {{gemv: {{M: 2304, K: "
+                                            "768}}}}
+mapping: {{pimnast: {{input_registers: 3, "
+                                            "phases: {}}}}}\n",
+                                            phases),
+                                "s.yaml", {}))
+            .notes;
+    };
+    EXPECT_THAT(notes(2), Not(Contains(HasSubstr("phases:"))));
+    EXPECT_THAT(notes(1000), Contains(HasSubstr(" instead of 1000: the work is cut")));
+}
+
 // Each of them, and of columns that go round the banks: two tiles a column meet in every other
 // bank, three in all of them.
 TEST(Session, PartsOfASumAreAddedHoweverTheyCameAbout) {
