@@ -278,15 +278,11 @@ TEST(Session, WhatIsLeftToTheHostIsOfAllProducts) {
 
 TEST(Session, FewerPhasesThanAskedForAreNamed) {
     const auto notes = [](int phases) {
-        return session::run(parse_scenario(
-                                fmt::format("device: lpddr5x_pim
-workload: {{gemv: {{M: 2304, K: "
-                                            "768}}}}
-mapping: {{pimnast: {{input_registers: 3, "
-                                            "phases: {}}}}}\n",
-                                            phases),
-                                "s.yaml", {}))
-            .notes;
+        const std::string scenario = fmt::format(
+            "device: lpddr5x_pim\nworkload: {{gemv: {{M: 2304, K: 768}}}}\n"
+            "mapping: {{pimnast: {{input_registers: 3, phases: {}}}}}\n",
+            phases);
+        return session::run(parse_scenario(scenario, "s.yaml", {})).notes;
     };
     EXPECT_THAT(notes(2), Not(Contains(HasSubstr("phases:"))));
     EXPECT_THAT(notes(1000), Contains(HasSubstr(" instead of 1000: the work is cut")));
