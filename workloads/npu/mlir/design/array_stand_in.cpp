@@ -63,7 +63,7 @@ class StandIn {
             "is "
             "stated as design.configuration): the sequence's shim transfers alone, which memory "
             "tiles take and give as fast as streams can; headers of packets, writes to "
-            "other tiles, and waits for channels it does not start, are left out");
+            "other tiles, and tokens of channels it does not start, are left out");
     }
 
   private:
