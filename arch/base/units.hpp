@@ -62,6 +62,7 @@ inline constexpr Femtoseconds kNever{INT64_MAX};
 inline constexpr double kPercent = 100;
 inline constexpr double kPermille = 1000;
 inline constexpr double kNanosecondsPerSecond = 1e9;
+inline constexpr double kNanosecondsPerMicrosecond = 1e3;
 inline constexpr double kFemtosecondsPerNanosecond = 1e6;
 
 // For reports and estimates; between models times stay whole femtoseconds.

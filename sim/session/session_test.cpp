@@ -260,14 +260,21 @@ TEST(Session, TheStatesOfUnitsInMemoryAddUpToTheProductsCycles) {
                                                           "and adds their sums, 0.030 us")));
 }
 
+// One product behind the other, K in so many parts.
+workloads::RunResult products_in_memory(int vectors, int parts,
+                                        const workloads::Overrides& overrides) {
+    return session::run(parse_scenario(
+        fmt::format("device: lpddr5x_pim\nworkload: {{gemm: {{M: {}, K: 256, N: 256, a: int8, "
+                    "b: int8, c: int32}}}}\nmapping: {{pimnast: {{split_k: {}}}}}\n",
+                    vectors, parts),
+        "s.yaml", overrides));
+}
+
 // Each product's sums behind it, of which one's alone were told.
 TEST(Session, WhatIsLeftToTheHostIsOfAllProducts) {
     const auto rest_ns = [](int vectors) {
-        const workloads::RunResult result = session::run(parse_scenario(
-            fmt::format("device: lpddr5x_pim\nworkload: {{gemm: {{M: {}, K: 256, N: 256, a: int8, "
-                        "b: int8, c: int32}}}}\nmapping: {{pimnast: {{split_k: 8}}}}\n",
-                        vectors),
-            "s.yaml", {{"device.pim.split_reduction", "soc"}}));
+        const workloads::RunResult result =
+            products_in_memory(vectors, 8, {{"device.pim.split_reduction", "soc"}});
         const double rest = result.details.at("rest_on_host_ns").get<double>();
         EXPECT_NEAR(result.time_ns - rest, static_cast<double>(result.cycles) / 0.9375, 1);
         return rest;
@@ -336,15 +343,10 @@ TEST(Session, AChosenPlacementSaysWhichWereTheBestWithItsPartsAdded) {
 // Of a row of products of which some are simulated for all.
 TEST(Session, TheEnergyOfProductsInMemoryIsThatOfAllOfThem) {
     const auto energy_nj = [](int vectors) {
-        const workloads::RunResult result = session::run(parse_scenario(
-            fmt::format("device: lpddr5x_pim\nworkload: {{gemm: {{M: {}, K: 256, N: 256, a: int8, "
-                        "b: int8, c: int16}}}}\nmapping: {{pimnast: {{split_k: 1}}}}\n",
-                        vectors),
-            "s.yaml",
-            {{"device.memory.power.core",
-              "{voltage: 1.1 V, I0: 60 mA, I2N: 30 mA, I3N: 40 mA, "
-              "I4R: 250 mA, I4W: 200 mA, I5B: 120 mA}"}}));
-        return result.energy.at("read_nj").get<double>();
+        const workloads::Overrides currents{{"device.memory.power.core",
+                                             "{voltage: 1.1 V, I0: 60 mA, I2N: 30 mA, I3N: 40 mA, "
+                                             "I4R: 250 mA, I4W: 200 mA, I5B: 120 mA}"}};
+        return products_in_memory(vectors, 1, currents).energy.at("read_nj").get<double>();
     };
     EXPECT_NEAR(energy_nj(4096), 4096 * energy_nj(1), energy_nj(1));
 }

@@ -345,7 +345,7 @@ std::string PlacementDataflow::reservation(const Case& a_case, const Mapping& be
     std::string text = fmt::format(
         "adding its {} parts of K, {:.3f} us a product, is not charged "
         "(device.pim.split_reduction=soc charges it)",
-        parts_of_sum(placement), ns / kNanosecondsPerMicrosecond);
+        parts_of_sum(placement), ns / arch::base::kNanosecondsPerMicrosecond);
     if (placement.mapping.placement == PimMapping::Placement::Balanced) {
         text += "; " + best_with_parts(with_parts_charged(a_case), product, placement);
     }

@@ -21,6 +21,7 @@ using arch::pim::PimUnit;
 
 namespace {
 
+using arch::base::kNanosecondsPerMicrosecond;
 using arch::base::kNanosecondsPerSecond;
 
 class PimModel final : public Model {

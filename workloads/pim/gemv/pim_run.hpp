@@ -13,8 +13,6 @@
 
 namespace tilesim::workloads::pim::gemv {
 
-inline constexpr double kNanosecondsPerMicrosecond = 1e3;
-
 // What no mapping beats: every unit multiplies a word an interval.
 double multiply_bound_ns(const Case& a_case, const Product& product);
 // The system on chip's reading of so many sums beside the results it would have as well.

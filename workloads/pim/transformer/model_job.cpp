@@ -279,7 +279,7 @@ class ModelJob final : public Job {
                 "matrices with K in parts: the system on chip reads and adds their sums, {:.1f} us "
                 "of all generated tokens, which are not charged; "
                 "device.pim.split_reduction=soc does, and places matrices accordingly",
-                uncharged_ns_ / gemv::kNanosecondsPerMicrosecond));
+                uncharged_ns_ / arch::base::kNanosecondsPerMicrosecond));
         }
     }
 

@@ -15,11 +15,11 @@
 namespace tilesim::workloads::pim::transformer {
 
 using Json = nlohmann::ordered_json;
+using arch::base::kNanosecondsPerMicrosecond;
 using arch::base::kNanosecondsPerSecond;
 
 namespace {
 
-constexpr double kNanosecondsPerMicrosecond = 1e3;
 constexpr double kNanosecondsPerMillisecond = 1e6;
 constexpr double kOperationsPerMac = 2;
 
