@@ -178,7 +178,7 @@ std::string air_sums(const Record& r) {
 std::string air_mapping(const Record& r) {
     return fmt::format(
         "a_along: column, columns: {}, rows: {}, m_ct: {}, k_ct: {}, n_ct: {}, k_mt: {}, "
-        "b_k_mt: {}, {}, {}",
+        "b_k_mt: {}, c_leaves: by_line, {}, {}",
         r.at("herd_m"), r.at("herd_n"), r.at("tile_m"), r.at("k_l1"), r.at("tile_n"), r.at("k_l2"),
         r.at("k_l2"), air_sums(r), air_reach(r));
 }

@@ -59,7 +59,7 @@ class MemoryTileLowering {
                 add_b(tile, column);
             }
             if (shape_.c_home == row) {
-                add_c_join(tile, column);
+                map_.c_joined ? add_c_by_line(tile, column) : add_c_by_tile(tile, column);
             }
             program_.dmas.push_back(tile.take());
         }
@@ -158,7 +158,7 @@ class MemoryTileLowering {
 
     // The C tiles of the column's cores join here and leave as rows, one core's part after the
     // other. Every part has locks of its own, as the lanes of an operand.
-    void add_c_join(TileRings& tile, std::int64_t column) {
+    void add_c_by_tile(TileRings& tile, std::int64_t column) {
         const std::string name = fmt::format("c_mt{}", column);
         const std::int64_t part = words_of_c(map_.m_ct * map_.n_ct);
         const auto buffers =
@@ -193,6 +193,50 @@ class MemoryTileLowering {
             tile.add_ring(program::Direction::MM2S, shape_.c_out_channel() + i, c_out_shape(part),
                           entries);
         }
+    }
+
+    // Every core's tile is laid between its neighbours' as it comes, so that the buffer is lines of
+    // all of them; it leaves as it lies, once all have come. A core that is done waits for the
+    // buffer to have left before its channel takes another place in it: common locks do.
+    void add_c_by_line(TileRings& tile, std::int64_t column) {
+        const std::string name = fmt::format("c_mt{}", column);
+        const std::int64_t part = words_of_c(map_.m_ct * map_.n_ct);
+        const auto buffers =
+            add_buffers(program_, name, plan_of(column).c, shape_.rows * part * kWordBytes);
+        for (std::int64_t i = 0; i < shape_.c_out; ++i) {
+            const RowSpan rows = shape_.rows_out(i);
+            std::vector<FifoLocks> locks;
+            std::vector<RingEntry> out;
+            for (const std::int64_t buffer : buffers) {
+                const FifoLocks& lock = locks.emplace_back(
+                    add_fifo_locks(program_, fmt::format("{}_{}_{}", name, i, locks.size()),
+                                   tile.tile(), rows.count));
+                out.push_back({buffer,
+                               {lock.full, -rows.count},
+                               {lock.free, rows.count},
+                               rows.first * part * kWordBytes});
+            }
+            for (std::int64_t row = 0; row < rows.count; ++row) {
+                std::vector<RingEntry> in;
+                for (Size j = 0; j < buffers.size(); ++j) {
+                    in.push_back({buffers[j], locks[j].take_free(), locks[j].give_full(),
+                                  (rows.first * part + row * words_of_c(map_.m_ct)) * kWordBytes});
+                }
+                tile.add_ring(program::Direction::S2MM, shape_.c_in_channel() + rows.first + row,
+                              c_line_shape(part, rows.count), in);
+            }
+            tile.add_ring(program::Direction::MM2S, shape_.c_out_channel() + i,
+                          shaped(rows.count * part, {}), out);
+        }
+    }
+
+    // A tile, sub-tile by sub-tile as it comes from its core, among the lines of `tiles` of them.
+    program::BufferDescriptor c_line_shape(std::int64_t part, std::int64_t tiles) const {
+        const std::int64_t line = tiles * words_of_c(map_.m_ct);
+        return shaped(part, {{words_of_c(mmul_rows_), 1},
+                             {mmul_columns_, line},
+                             {map_.m_ct / mmul_rows_, words_of_c(mmul_rows_)},
+                             {map_.n_ct / mmul_columns_, mmul_columns_ * line}});
     }
 
     // A stream of one row is a ring; one of several takes packets, which name their descriptors.

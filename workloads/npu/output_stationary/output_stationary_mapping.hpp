@@ -27,6 +27,9 @@ struct OutputStationaryMapping {
                                      // one where `sequential`
     bool a_along_columns = false;    // A up the columns of cores, B along the rows
     bool c_column_major = false;     // in DRAM
+    // How the C tiles of a column of cores leave its memory tile: one after the other, or line by
+    // line through all of them, where they lie side by side in DRAM.
+    bool c_joined = false;
     bool sums_apart = false;         // sums stay in f32 buffers of their own, cast to C at the end
     std::int64_t cast_lanes = 0;     // of an iteration of that cast's loop, where the compiler does
                                      // not overlap iterations; 0: it does

@@ -134,7 +134,8 @@ class Sequence {
                                {{run, 1}, {of.block_k, pitch}, {share.count, share.step * block}});
     }
 
-    // What the cores of a span of rows, of one column, have of C: one core's tile after the other.
+    // What the cores of a span of rows, of one column, have of C: one core's tile after the other,
+    // or a line of all of them after the other.
     program::BufferDescriptor c_tiles(std::int64_t id, std::int64_t first_row, std::int64_t rows,
                                       std::int64_t first_column) const {
         const std::int64_t row = first_row * map_.m_ct;
@@ -146,8 +147,12 @@ class Sequence {
         }
         const std::int64_t m = whole_words(size_.m, problem_.c);
         const std::int64_t run = whole_words(map_.m_ct, problem_.c);
-        return shim_descriptor(id, kArgumentC, first_column * m + whole_words(row, problem_.c),
-                               rows * map_.n_ct * run, {{run, 1}, {map_.n_ct, m}, {rows, run}});
+        const std::int64_t offset = first_column * m + whole_words(row, problem_.c);
+        const std::int64_t length = rows * map_.n_ct * run;
+        return map_.c_joined ? shim_descriptor(id, kArgumentC, offset, length,
+                                               {{rows * run, 1}, {map_.n_ct, m}})
+                             : shim_descriptor(id, kArgumentC, offset, length,
+                                               {{run, 1}, {map_.n_ct, m}, {rows, run}});
     }
 
     // `step`: words from one run of a descriptor that reaches over several output tiles to the

@@ -1,5 +1,6 @@
 #include "workloads/npu/output_stationary/output_stationary_shape.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -259,6 +260,56 @@ TEST_P(Shapes, AGoesAlongRowsOrUpColumnsAndEveryLayoutIsRight) {
             }
         }
     }
+}
+
+// Lines go through all tiles of a column of cores where these lie side by side, whoever shares A.
+TEST_P(Shapes, CLeavesLineByLine) {
+    map_.c_joined = true;
+    for (const bool up : {false, true}) {
+        map_.a_along_columns = up;
+        map_.c_column_major = !up;
+        for (const std::int64_t buffers : {1, 2, 3}) {
+            map_.c_blocks = buffers;
+            exact();
+        }
+        map_.c_blocks = 0;
+        map_.c_column_major = up;
+        EXPECT_THAT(refused(), HasSubstr(fmt::format("use c_layout: {} or c_leaves: by_tile",
+                                                     up ? "row_major" : "column_major")));
+    }
+    map_.a_along_columns = true;
+    map_.c_column_major = false;
+    GemmProblem floats = kProblem;
+    floats.a = floats.b = DataType::Bf16;
+    floats.c = DataType::F32;
+    exact_cycles(machine_, map_, floats);
+}
+
+// As many bytes of C in runs as long as the column of cores is high.
+TEST_P(Shapes, LinesOfCAreRunsInDram) {
+    map_.a_along_columns = true;
+    const auto run = [&] {
+        for (const auto& op : lower(kProblem, map_, machine_.npu).program.sequence) {
+            const auto* write = std::get_if<arch::npu::program::WriteDescriptor>(&op);
+            if (write != nullptr && write->descriptor.buffer == 2) {
+                return write->descriptor.dimensions.at(0).size;
+            }
+        }
+        return std::int64_t{0};
+    };
+    const std::int64_t of_a_tile = run();
+    map_.c_joined = true;
+    EXPECT_EQ(run(), shape().rows * of_a_tile);
+    machine_.npu.shim_dma.wrap_bits = 5;
+    EXPECT_THAT(refused(), HasSubstr("lines of 32 words, 5 bits hold 31"));
+}
+
+TEST_P(Shapes, LinesNeedAStreamOfCForEveryRowOfCores) {
+    map_.a_along_columns = map_.c_joined = true;
+    machine_.npu.memory_dma.channels = 5;
+    EXPECT_THAT(refused(), HasSubstr("rows of cores share a stream of C"));
+    map_.rows = 3;
+    exact();
 }
 
 // One output tile wide, so that a descriptor reaches over all rows of them.

@@ -47,7 +47,8 @@ DescriptorIds memory_descriptors(const ArrayShape& shape, std::int64_t home,
             ids.take(shape.c_in_channel() + i, shape.rows_in(i).count * shape.joins);
         }
         for (std::int64_t i = 0; i < shape.c_out; ++i) {
-            ids.take(shape.c_out_channel() + i, shape.rows_out(i).count * shape.joins);
+            ids.take(shape.c_out_channel() + i,
+                     map.c_joined ? shape.joins : shape.rows_out(i).count * shape.joins);
         }
     }
     return ids;
@@ -81,6 +82,7 @@ class ShapeProblems : private arch::npu::check::ProblemList {
         check_reach();
         check_rows_of_a();
         check_wraps();
+        check_lines();
         return take_problems();
     }
 
@@ -212,6 +214,27 @@ class ShapeProblems : private arch::npu::check::ProblemList {
         }
         check_wrap(view_.name_b(), view_.problem.b, view_.problem.b_column_major, map_.n_ct,
                    view_.b_block_k, size.k);
+    }
+
+    // Lines go through the tiles of a column of cores where these lie side by side.
+    void check_lines() {
+        if (!map_.c_joined) {
+            return;
+        }
+        require(view_.c_by_columns,
+                "c_leaves: by_line: the C tiles of a column of cores do not lie side by side; use "
+                "c_layout: {} or c_leaves: by_tile",
+                map_.c_column_major ? "row_major" : "column_major");
+        require(shape_.c_in == shape_.rows,
+                "c_leaves: by_line: rows of cores share a stream of C, whose packets come tile by "
+                "tile; use c_leaves: by_tile");
+        const std::int64_t most = (std::int64_t{1} << config_.shim_dma.wrap_bits) - 1;
+        const std::int64_t line =
+            shape_.rows_out(0).count * whole_words(map_.m_ct, view_.problem.c);
+        require(line <= most,
+                "c_leaves: by_line: a shim's descriptor steps through lines of {} words, {} bits "
+                "hold {}; use c_leaves: by_tile",
+                line, config_.shim_dma.wrap_bits, most);
     }
 
     void check_wrap(const char* name, DataType type, bool by_k, std::int64_t across,
