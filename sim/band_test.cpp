@@ -48,7 +48,7 @@ TEST(Band, RowsAParameterWasSetOnCountWhereThereIsLittleElse) {
     EXPECT_NEAR(band_of(kRun, 100, enough)->high_ns, 100 * std::exp(2.06 * 0.03), 1e-9);
 }
 
-TEST(Band, RowsOfAnotherDeviceOtherTypesOrAnotherSizeCountLess) {
+TEST(Band, RowsOfAnotherDeviceOrAnotherSizeCountLess) {
     const std::vector<Residual> same = rows(5);  // 0.03 on average
     const auto half = [&same](const Residual& other) {
         std::vector<Residual> all = same;
@@ -57,8 +57,8 @@ TEST(Band, RowsOfAnotherDeviceOtherTypesOrAnotherSizeCountLess) {
     };
     const auto mean = [](double weight) { return (5 * 0.03 + weight * 0.5) / (5 + weight); };
     EXPECT_NEAR(half({"dataflow", "board", "", "int8/int8", 1000, 0.5}), mean(1), 1e-9);
-    EXPECT_NEAR(half({"dataflow", "other", "", "int8/int8", 1000, 0.5}), mean(0.5), 1e-9);
-    EXPECT_NEAR(half({"dataflow", "board", "", "bf16/f32", 1000, 0.5}), mean(0.7), 1e-9);
+    EXPECT_NEAR(half({"dataflow", "other", "", "int8/int8", 1000, 0.5}), mean(0.4), 1e-9);
+    EXPECT_NEAR(half({"dataflow", "board", "", "bf16/f32", 1000, 0.5}), mean(1), 1e-9);
     EXPECT_NEAR(half({"dataflow", "board", "", "int8/int8", 8000, 0.5}), mean(0.5), 1e-9);
     EXPECT_NEAR(half({"dataflow", "board", "", "int8/int8", 125, 0.5}), mean(0.5), 1e-9);
     EXPECT_NEAR(half({"dataflow", "board", "", "int8/int8", 0, 0.5}), mean(1), 1e-9);
@@ -119,11 +119,11 @@ TEST(Band, HoldsForRowsItWasNotMadeOf) {
         hold += static_cast<double>(std::count_if(left_out.begin(), left_out.end(),
                                                   [](const LeftOut& row) { return row.holds(); }));
     }
-    EXPECT_GE(rows, 390);  // rows are only ever added
+    EXPECT_GE(rows, 390);          // rows are only ever added
     EXPECT_GE(hold / rows, 0.85);  // 332 of 390 do
 }
 
-// 4.5 were asked for; npu has 4.52.
+// 4.5 were asked for; npu has 4.51.
 TEST(Band, IsNoWiderThanSomeMeanErrorsOfItsSuite) {
     constexpr std::size_t kFewRows = 10;  // whose mean error says little
     std::size_t suites = 0;
