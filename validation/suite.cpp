@@ -30,8 +30,8 @@ constexpr double kNoTarget = std::numeric_limits<double>::infinity();
 constexpr Suite kSuites[] = {
     {"npu", npu_tasks, 2.0, 5.0},
     {"npu_designs", npu_design_tasks, 8.0, 20.0,
-     "Designs by others, one kernel constant each. *_short: less than "
-     "three launches long, so mostly host."},
+     "Designs by others, with what designs.csv says of their kernels. *_short: less than three "
+     "launches long, so mostly host."},
     {"npu_ablations", npu_ablation_tasks, 3.0, 8.0},
     {"npu_aries", npu_aries_tasks, 6.0, 25.0},
     {"npu_micro", npu_micro_tasks, kNoTarget, kNoTarget,

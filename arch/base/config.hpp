@@ -154,6 +154,8 @@ class Node {
     bool has(std::string_view key) const;
     // The same of a key that is read only where it is given: `done` knows it as a key.
     bool offers(std::string_view key);
+    // Whether the key at a path from here, or a map it is in, was replaced or added.
+    bool overridden(std::string_view dotted_path) const;
     // Of a describing document: there is nothing to read, and no file to look into.
     bool describing() const;
     // The map under `key`; an empty one, whose keys all keep their defaults, when it is not there.

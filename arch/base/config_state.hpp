@@ -46,6 +46,7 @@ struct Document::Impl {
     // That it holds something else than it must: what its reader makes of that is no news.
     void report_kind(FilePlace mark, const std::string& path, std::string_view wanted,
                      const YAML::Node& value);
+    bool overrides(std::string_view dotted_path) const;  // Document::overrides
     Place place_of(FilePlace mark, const std::string& path) const;
     std::string located(FilePlace mark, const std::string& path, const std::string& message) const;
     std::string located(const std::string& problem) const;  // Document::located, of one line

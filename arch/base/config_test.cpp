@@ -223,6 +223,9 @@ TEST(Config, AChangedKeyIsKnownAsSuchAndWithItAllBelowIt) {
     EXPECT_TRUE(document.overrides("npu.core.locks"));
     EXPECT_FALSE(document.overrides("npu.columns"));
     EXPECT_FALSE(document.overrides("npu"));
+    Node npu = document.root().child("npu", "");
+    EXPECT_TRUE(npu.overridden("core.locks"));
+    EXPECT_FALSE(npu.overridden("columns"));
 }
 
 TEST(Config, AProblemFoundLaterIsSaidWhereItsKeyStands) {

@@ -345,7 +345,11 @@ void Document::finish() const {
 }
 
 bool Document::overrides(std::string_view dotted_path) const {
-    return std::any_of(impl_->overridden.begin(), impl_->overridden.end(), [&](const auto& entry) {
+    return impl_->overrides(dotted_path);
+}
+
+bool Document::Impl::overrides(std::string_view dotted_path) const {
+    return std::any_of(overridden.begin(), overridden.end(), [&](const auto& entry) {
         return dotted_path == entry.first || dotted_path.starts_with(entry.first + ".") ||
                dotted_path.starts_with(entry.first + "[");
     });

@@ -30,6 +30,10 @@ bool Node::offers(std::string_view key) {
     return has(key);
 }
 
+bool Node::overridden(std::string_view dotted_path) const {
+    return state_->document->overrides(state_->path_of(dotted_path));
+}
+
 bool Node::describing() const {
     return state_->document->describing;
 }

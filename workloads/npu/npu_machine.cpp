@@ -13,26 +13,37 @@ class NpuMachine final : public Machine {
   public:
     std::string_view kind() const override { return "npu"; }
     void read(arch::base::config::Node& root, Device& device) const override {
-        device.put(
-            arch::fabric::read_fabric_config(root.child("fabric", "between shim and memory")));
+        arch::fabric::FabricConfig fabric =
+            arch::fabric::read_fabric_config(root.child("fabric", "between shim and memory"));
         arch::npu::NpuConfig array = arch::npu::read_npu_config(root.child("npu", "the array"));
         if (root.has("host")) {
             const arch::host::HostConfig host =
                 arch::host::read_host_config(root.child("host", "the processor beside the array"));
-            apply(arch::host::host_profiles()[host.profile], array);
+            apply(arch::host::host_profiles()[host.profile], root, array, fabric);
             device.put(host);
         }
+        device.put(fabric);
         device.put(array);
     }
 
   private:
-    static void apply(const arch::host::HostProfile& profile, arch::npu::NpuConfig& array) {
-        const auto set = [](auto& value, auto given) { value = given.count() > 0 ? given : value; };
-        set(array.command_processor.dispatch, profile.dispatch);
-        set(array.clock, profile.array_clock);
-        set(array.command_processor.clock, profile.processor_clock);
-        set(array.command_processor.descriptor_cycles, profile.descriptor_cycles);
-        array.shim.modifiable = array.shim.modifiable || profile.modifiable;
+    // What the profile knows takes the place of what the device's file says, but not of what a run
+    // sets.
+    static void apply(const arch::host::HostProfile& profile, const arch::base::config::Node& root,
+                      arch::npu::NpuConfig& array, arch::fabric::FabricConfig& fabric) {
+        const auto set = [&root](const char* key, auto& value, auto given) {
+            if (given != decltype(given){} && !root.overridden(key)) {
+                value = given;
+            }
+        };
+        auto& processor = array.command_processor;
+        set("npu.clock", array.clock, profile.array_clock);
+        set("npu.command_processor.dispatch", processor.dispatch, profile.dispatch);
+        set("npu.command_processor.clock", processor.clock, profile.processor_clock);
+        set("npu.command_processor.descriptor_cycles", processor.descriptor_cycles,
+            profile.descriptor_cycles);
+        set("npu.shim.modifiable", array.shim.modifiable, profile.modifiable);
+        set("fabric.link_clock", fabric.link_clock, profile.link_clock);
     }
 };
 
