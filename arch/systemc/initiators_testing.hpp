@@ -4,6 +4,7 @@
 #include <tlm_utils/peq_with_cb_and_phase.h>
 #include <tlm_utils/simple_initiator_socket.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -96,12 +97,28 @@ class NonBlockingInitiator final : public sc_core::sc_module, public tlm::tlm_mm
 
     bool late_end = false;  // END_RESP is a call of its own, 3 ns after BEGIN_RESP
     int answered = 0;
+    std::vector<sc_core::sc_time> sent;   // when requests were
     std::vector<sc_core::sc_time> times;  // of the answers, in their order
+    // At a time: what is answered then is not.
+    std::ptrdiff_t most_under_way() const {
+        std::ptrdiff_t most = 0;
+        for (std::size_t i = 0; i < sent.size(); ++i) {
+            const auto answers =
+                std::upper_bound(times.begin(), times.end(), sent[i]) - times.begin();
+            most = std::max(most, static_cast<std::ptrdiff_t>(i) + 1 - answers);
+        }
+        return most;
+    }
 
   private:
     void send() {
+        if (sc_core::sc_time_stamp() < request_ended_) {
+            send_.notify(request_ended_ - sc_core::sc_time_stamp());
+            return;
+        }
         while (sent_ < requests_ && sent_ - answered < outstanding_ && requesting_ == nullptr) {
             const Access access = next_(sent_++);
+            sent.push_back(sc_core::sc_time_stamp());
             tlm::tlm_generic_payload& payload = take();
             BlockingInitiator::prepare(payload, access.write, access.address,
                                        payload.get_data_ptr(), bytes_);
@@ -122,7 +139,8 @@ class NonBlockingInitiator final : public sc_core::sc_module, public tlm::tlm_mm
                                        sc_core::sc_time& delay) {
         if (requesting_ == &payload) {  // END_REQ, or BEGIN_RESP, which says it as well
             requesting_ = nullptr;
-            send_.notify(sc_core::SC_ZERO_TIME);
+            request_ended_ = sc_core::sc_time_stamp() + delay;
+            send_.notify(delay);
         }
         if (phase == tlm::END_REQ) {
             return tlm::TLM_ACCEPTED;
@@ -171,6 +189,7 @@ class NonBlockingInitiator final : public sc_core::sc_module, public tlm::tlm_mm
     int requests_, outstanding_;
     int sent_ = 0;
     const tlm::tlm_generic_payload* requesting_ = nullptr;
+    sc_core::sc_time request_ended_;
     sc_core::sc_event send_;
     tlm_utils::peq_with_cb_and_phase<NonBlockingInitiator> answers_;
     std::vector<std::unique_ptr<tlm::tlm_generic_payload>> payloads_;

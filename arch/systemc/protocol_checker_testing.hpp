@@ -1,7 +1,8 @@
 // Stands between an initiator and a target and checks the rules of TLM-2.0's base protocol (IEEE
 // 1666-2011, 15.2) on every call: phases in order and in their direction, request and response
-// exclusion, no payload reused while it is under way, times of one transaction in order, a memory
-// manager on non-blocking transactions, a response status where there is a response.
+// exclusion, no request before the annotated end of the one before, no payload reused while it is
+// under way, times of one transaction in order, a memory manager on non-blocking transactions, a
+// response status where there is a response.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -52,6 +53,8 @@ class ProtocolChecker final : public sc_core::sc_module,
             check_payload(payload);
             check(!under_way_.contains(&payload), "a payload is used again while it is under way");
             check(requesting_ == nullptr, "BEGIN_REQ before END_REQ of the one before");
+            check(sc_core::sc_time_stamp() + delay >= request_ended_,
+                  "BEGIN_REQ before the time of END_REQ of the one before");
             under_way_[&payload] = {tlm::BEGIN_REQ, sc_core::SC_ZERO_TIME};
             most_under_way = std::max(most_under_way, under_way_.size());
             requesting_ = &payload;
@@ -78,10 +81,10 @@ class ProtocolChecker final : public sc_core::sc_module,
         check(under_way_.contains(&payload), "a response to nobody");
         if (phase == tlm::END_REQ) {
             check(phase_of(payload) == tlm::BEGIN_REQ, "END_REQ twice");
-            end_request(payload);
+            end_request(payload, delay);
             under_way_[&payload].phase = tlm::END_REQ;
         } else if (phase == tlm::BEGIN_RESP) {
-            begin_response(payload);
+            begin_response(payload, delay);
         } else {
             check(false, "a target may say END_REQ and BEGIN_RESP only");
         }
@@ -127,18 +130,19 @@ class ProtocolChecker final : public sc_core::sc_module,
         const auto found = under_way_.find(&payload);
         return found == under_way_.end() ? tlm::tlm_phase{} : found->second.phase;
     }
-    void end_request(const tlm::tlm_generic_payload& payload) {
+    void end_request(const tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay) {
         check(requesting_ == &payload, "END_REQ of another request");
         requesting_ = nullptr;
+        request_ended_ = sc_core::sc_time_stamp() + delay;
     }
-    void begin_response(const tlm::tlm_generic_payload& payload) {
+    void begin_response(const tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay) {
         check(responding_ == nullptr, "BEGIN_RESP before END_RESP of the one before");
         check(phase_of(payload) == tlm::END_REQ || phase_of(payload) == tlm::BEGIN_REQ,
               "BEGIN_RESP twice");
         check(payload.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE,
               "BEGIN_RESP without a response");
         if (requesting_ == &payload) {
-            requesting_ = nullptr;  // END_REQ is skipped
+            end_request(payload, delay);  // which is skipped
         }
         responding_ = &payload;
         under_way_[&payload].phase = tlm::BEGIN_RESP;
@@ -152,16 +156,16 @@ class ProtocolChecker final : public sc_core::sc_module,
         }
         note_time(payload, delay);
         if (status == tlm::TLM_COMPLETED) {
-            requesting_ = requesting_ == &payload ? nullptr : requesting_;
+            end_request(payload, delay);
             check(payload.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE,
                   "completed without a response");
             ++responses;
             under_way_.erase(&payload);
         } else if (phase == tlm::END_REQ) {
-            end_request(payload);
+            end_request(payload, delay);
             under_way_[&payload].phase = tlm::END_REQ;
         } else {
-            begin_response(payload);
+            begin_response(payload, delay);
         }
     }
     void note_time(const tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay) {
@@ -177,6 +181,7 @@ class ProtocolChecker final : public sc_core::sc_module,
     std::map<const tlm::tlm_generic_payload*, State> under_way_;
     std::set<const tlm::tlm_generic_payload*> blocked_;
     const tlm::tlm_generic_payload* requesting_ = nullptr;
+    sc_core::sc_time request_ended_;
     const tlm::tlm_generic_payload* responding_ = nullptr;
 };
 

@@ -53,6 +53,10 @@ void end_transaction(tlm::tlm_generic_payload& payload) {
     payload.get_extension<UnderWay>()->now = false;
 }
 
+bool is_ignorable(const tlm::tlm_phase& phase) {
+    return phase > tlm::END_RESP;
+}
+
 std::string text_of(const tlm::tlm_generic_payload& payload) {
     return fmt::format("{} of {} B at {:#x}",
                        payload.is_read()    ? "a read"

@@ -26,6 +26,10 @@ bool begin_transaction(tlm::tlm_generic_payload& payload);
 // The payload may begin again.
 void end_transaction(tlm::tlm_generic_payload& payload);
 
+// A phase that extends the base protocol: who does not know it takes it and does nothing (IEEE
+// 1666, base protocol, ignorable phases).
+bool is_ignorable(const tlm::tlm_phase& phase);
+
 // "a read of 64 B at 0x1000"
 std::string text_of(const tlm::tlm_generic_payload& payload);
 

@@ -187,7 +187,15 @@ void Npu::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay
 }
 
 unsigned Npu::transport_dbg(tlm::tlm_generic_payload& payload) {
-    return payload.is_read() && access(payload, true) ? payload.get_data_length() : 0;
+    if (payload.is_write()) {
+        payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+        SC_REPORT_WARNING(
+            name(),
+            fmt::format("a debug access only looks: {} is refused", text_of(payload)).c_str());
+        return 0;
+    }
+    time_line_.catch_up();
+    return access(payload, true) ? payload.get_data_length() : 0;
 }
 
 std::uint32_t Npu::read(std::uint64_t address, bool look_only) {

@@ -326,13 +326,16 @@ TEST(Npu, RefusesRegistersThatAreNoneInItsName) {
         sc_core::sc_time delay;
         self.socket->b_transport(payload, delay);
         EXPECT_EQ(payload.get_response_status(), tlm::TLM_BURST_ERROR_RESPONSE);
+        EXPECT_EQ(self.socket->transport_dbg(payload), 0U);
+        EXPECT_EQ(payload.get_response_status(), tlm::TLM_COMMAND_ERROR_RESPONSE);
     });
     sc_core::sc_start();
-    ASSERT_EQ(Warnings::texts().size(), 5U);
+    ASSERT_EQ(Warnings::texts().size(), 6U);
     EXPECT_THAT(Warnings::texts(), testing::Each(StartsWith("npu: ")));
     EXPECT_THAT(Warnings::texts()[0], HasSubstr("the program has no lock 15 in tile 0,2"));
     EXPECT_THAT(Warnings::texts()[1], HasSubstr("outside the array"));
     EXPECT_THAT(Warnings::texts()[4], HasSubstr("streaming width of 4"));
+    EXPECT_THAT(Warnings::texts()[5], HasSubstr("a debug access only looks: a write of 8 B"));
 }
 
 // Two words of a descriptor, 5 us from now; there is no token yet.

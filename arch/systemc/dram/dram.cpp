@@ -73,7 +73,7 @@ Dram::Dram(const sc_core::sc_module_name& name, TimeLine& time_line,
     blocks_ = make_modules(blocks, 1);
     SC_HAS_PROCESS(Dram);
     SC_METHOD(send_answers);
-    sensitive << answer_;
+    sensitive << answer_ << room_;
     dont_initialize();
 }
 
@@ -121,7 +121,7 @@ void Dram::move_bytes(tlm::tlm_generic_payload& payload) {
     }
 }
 
-// A write's bytes are there as soon as it has come, a read's are taken when it is answered.
+// Whatever the controllers do first, a read has the bytes of the writes that came before it.
 std::uint64_t Dram::submit(tlm::tlm_generic_payload& payload, int id,
                            const sc_core::sc_time& delay) {
     const base::Femtoseconds now = time_line_.enter();
@@ -129,19 +129,14 @@ std::uint64_t Dram::submit(tlm::tlm_generic_payload& payload, int id,
     Request& request = requests_[slot];
     request.payload = &payload;
     request.initiator = id;
-    if (payload.is_write()) {
-        move_bytes(payload);
-    }
+    move_bytes(payload);
     memory_.submit({address_of(payload), payload.get_data_length(), payload.is_write(), this, slot,
                     now + time_line_.femtoseconds(delay) + options_.request_latency});
     return slot;
 }
 
 void Dram::finish(tlm::tlm_generic_payload& payload) {
-    if (payload.is_read()) {
-        move_bytes(payload);
-    }
-    payload.set_dmi_allowed(options_.direct_access);
+    payload.set_dmi_allowed(grants_direct_access());
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
@@ -165,6 +160,9 @@ tlm::tlm_sync_enum Dram::nb_transport_fw(int id, tlm::tlm_generic_payload& paylo
                                          tlm::tlm_phase& phase, sc_core::sc_time& delay) {
     if (phase == tlm::BEGIN_REQ) {
         return begin(id, payload, phase, delay);
+    }
+    if (is_ignorable(phase)) {
+        return tlm::TLM_ACCEPTED;
     }
     if (phase != tlm::END_RESP || initiator(id).responding != &payload) {
         SC_REPORT_ERROR(name(), fmt::format("socket {}: phase {} of {} was not to come now", id,
@@ -210,11 +208,14 @@ tlm::tlm_sync_enum Dram::begin(int id, tlm::tlm_generic_payload& payload, tlm::t
     }
     payload.acquire();
     submit(payload, id, delay);
-    if (++from.under_way < options_.outstanding) {
+    ++from.under_way;
+    if (has_room(from)) {
         phase = tlm::END_REQ;
         return tlm::TLM_UPDATED;
     }
     from.owed = &payload;
+    from.owed_since = time_line_.present() + time_line_.femtoseconds(delay);
+    await_room(from);
     return tlm::TLM_ACCEPTED;
 }
 
@@ -239,6 +240,9 @@ void Dram::send_answers() {
     for (const int id : answered) {
         respond(id);
     }
+    for (std::size_t id = 0; id < initiators_.size(); ++id) {
+        end_request(static_cast<int>(id));
+    }
 }
 
 void Dram::respond(int id) {
@@ -255,6 +259,7 @@ void Dram::respond(int id) {
             to.owed = nullptr;  // BEGIN_RESP says END_REQ as well
         }
         --to.under_way;
+        to.leaving.push_back(when);
         to.responding = &payload;
         tlm::tlm_phase phase = tlm::BEGIN_RESP;
         sc_core::sc_time delay = time_line_.until(when);
@@ -265,17 +270,42 @@ void Dram::respond(int id) {
             end_transaction(payload);
             payload.release();
         }
-        if (to.owed != nullptr) {
-            end_request(id);
-        }
     }
     to.looping = false;
 }
 
+// For one more than those under way, whose answers are under way until their time.
+bool Dram::has_room(Initiator& of) {
+    const auto fits = [&] {
+        return of.under_way + static_cast<std::int64_t>(of.leaving.size()) < options_.outstanding;
+    };
+    if (!fits()) {
+        const base::Femtoseconds now = time_line_.present();
+        std::erase_if(of.leaving, [now](base::Femtoseconds when) { return when <= now; });
+    }
+    return fits();
+}
+
+// When the first of the answers that have been given ahead is due.
+void Dram::await_room(const Initiator& of) {
+    if (!of.leaving.empty()) {
+        room_.notify(time_line_.until(*std::min_element(of.leaving.begin(), of.leaving.end())));
+    }
+}
+
+// Where one is owed: as soon as there is room.
 void Dram::end_request(int id) {
-    tlm::tlm_generic_payload& payload = *std::exchange(initiator(id).owed, nullptr);
+    Initiator& to = initiator(id);
+    if (to.owed == nullptr) {
+        return;
+    }
+    if (!has_room(to)) {
+        await_room(to);
+        return;
+    }
+    tlm::tlm_generic_payload& payload = *std::exchange(to.owed, nullptr);
     tlm::tlm_phase phase = tlm::END_REQ;
-    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    sc_core::sc_time delay = time_line_.until(to.owed_since);
     socket[id]->nb_transport_bw(payload, phase, delay);
 }
 
@@ -283,6 +313,7 @@ unsigned Dram::transport_dbg(int /*id*/, tlm::tlm_generic_payload& payload) {
     if (!accept_debug(*this, payload, memory_.config().capacity())) {
         return 0;
     }
+    time_line_.catch_up();
     move_bytes(payload);
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     return options_.bytes ? payload.get_data_length() : 0;
@@ -290,11 +321,10 @@ unsigned Dram::transport_dbg(int /*id*/, tlm::tlm_generic_payload& payload) {
 
 // A page at a time; what goes through the pointer takes no time and moves no command.
 bool Dram::get_direct_mem_ptr(int /*id*/, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
-    const bool inside =
-        payload.get_address() < static_cast<std::uint64_t>(memory_.config().capacity().count());
-    if (!options_.direct_access || !options_.bytes || !inside) {
+    const auto capacity = static_cast<sc_dt::uint64>(memory_.config().capacity().count());
+    if (!grants_direct_access() || payload.get_address() >= capacity) {
         dmi.allow_none();
-        dmi.set_start_address(0);
+        dmi.set_start_address(grants_direct_access() ? capacity : 0);
         dmi.set_end_address(~sc_dt::uint64{0});
         return false;
     }

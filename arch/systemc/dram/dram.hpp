@@ -4,10 +4,11 @@
 // Serves b_transport, nb_transport with the base protocol (END_REQ held back while a socket has
 // `outstanding` requests under way), transport_dbg and, where `direct_access` is on, DMI. Answers
 // of nb_transport come as early as they are known, their time annotated. What enters at one
-// moment reaches the controllers `request_latency` later.
+// moment reaches the controllers `request_latency` later. Bytes are moved in the order in which
+// requests come.
 //
-// Ignores: which bytes a write masks (byte enables are refused); the order of requests of one
-// socket to one address beyond what the controller keeps.
+// Ignores: which bytes a write masks (byte enables are refused); in times, the order of requests of
+// one socket to one address beyond what the controller keeps.
 #pragma once
 
 #include <tlm_utils/multi_passthrough_target_socket.h>
@@ -78,8 +79,10 @@ class Dram : public sc_core::sc_module, private memory::port::MemoryClient {
     };
     // What the base protocol remembers of a socket.
     struct Initiator {
-        std::int64_t under_way = 0;
-        tlm::tlm_generic_payload* owed = nullptr;              // END_REQ
+        std::int64_t under_way = 0;                // not answered
+        std::vector<base::Femtoseconds> leaving;   // times of answers given ahead of them
+        tlm::tlm_generic_payload* owed = nullptr;  // END_REQ
+        base::Femtoseconds owed_since{0};          // its BEGIN_REQ
         const tlm::tlm_generic_payload* responding = nullptr;  // BEGIN_RESP, no END_RESP so far
         bool looping = false;                                  // answers are just being sent
         base::Femtoseconds response_free{0};
@@ -96,11 +99,14 @@ class Dram : public sc_core::sc_module, private memory::port::MemoryClient {
     unsigned transport_dbg(int id, tlm::tlm_generic_payload& payload);
     bool get_direct_mem_ptr(int id, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
     std::uint64_t submit(tlm::tlm_generic_payload& payload, int id, const sc_core::sc_time& delay);
+    bool grants_direct_access() const { return options_.direct_access && options_.bytes; }
     void move_bytes(tlm::tlm_generic_payload& payload);
     void finish(tlm::tlm_generic_payload& payload);
     Initiator& initiator(int id) { return initiators_[static_cast<std::size_t>(id)]; }
     void send_answers();
     void respond(int id);
+    bool has_room(Initiator& of);
+    void await_room(const Initiator& of);
     void end_request(int id);
 
     TimeLine& time_line_;
@@ -113,6 +119,7 @@ class Dram : public sc_core::sc_module, private memory::port::MemoryClient {
     std::vector<Initiator> initiators_;
     std::vector<int> answered_;  // initiators with answers to be sent
     sc_core::sc_event answer_;
+    sc_core::sc_event room_;  // somebody's answer, given ahead, is due
     BlockModules blocks_;
     mutable std::unique_ptr<Waves> waves_;  // both only where it is traced
     mutable std::unique_ptr<memory::controller::CommandTrace> commands_;

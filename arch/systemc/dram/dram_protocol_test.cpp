@@ -1,8 +1,10 @@
-// What the DRAM's socket says of initiators that break the protocol.
+// What the DRAM's socket says of initiators that break the protocol, and what it owes those that do
+// not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
+#include <span>
 #include <string>
 
 #include "arch/systemc/dram/dram.hpp"
@@ -55,6 +57,40 @@ struct Silent final : sc_core::sc_module {
 struct Kept final : tlm::tlm_mm_interface {
     void free(tlm::tlm_generic_payload* /*payload*/) override {}
 };
+
+// A client that asks for and writes the same bytes before it has been answered.
+TEST(DramProtocol, AReadHasTheBytesOfItsPlaceInTheOrderOfRequests) {
+    TimeLine line("line");
+    Dram dram("ddr", line, memory::device::MemoryConfig{});
+    Kept kept;
+    tlm::tlm_generic_payload read(&kept);
+    tlm::tlm_generic_payload write(&kept);
+    std::uint32_t before = 0x11111111;
+    std::uint32_t after = 0x22222222;
+    std::uint32_t got = 0;
+    dram.bytes().write(64, std::as_bytes(std::span{&before, 1}));
+    Silent cpu("cpu");
+    cpu.socket.bind(dram.socket);
+    Process process("process", [&] {
+        BlockingInitiator::prepare(read, false, 64, &got, 4);
+        BlockingInitiator::prepare(write, true, 64, &after, 4);
+        for (tlm::tlm_generic_payload* const payload : {&read, &write}) {
+            payload->acquire();
+            tlm::tlm_phase phase = tlm::BEGIN_REQ;
+            sc_core::sc_time delay;
+            cpu.socket->nb_transport_fw(*payload, phase, delay);
+        }
+        sc_core::wait(sc_core::sc_time(10, sc_core::SC_US));  // both are done
+    });
+    sc_core::sc_start();
+    EXPECT_EQ(got, before);
+}
+
+TLM_DECLARE_EXTENDED_PHASE(NOTE);
+
+TEST(DramProtocol, PhasesBeyondTheBaseProtocolAreIgnored) {
+    EXPECT_EQ(error_of_phase(NOTE), "no error");
+}
 
 TEST(DramProtocol, AResponseIsEndedWithTheTransactionItIsOf) {
     TimeLine line("line");

@@ -155,6 +155,34 @@ TEST(Dram, DebugTransportSeesTheSameBytesInNoTime) {
 }
 
 // As a payload comes out of its constructor, or as a timed access has left it.
+// A model that writes to the memory at its time.
+struct Writer final : base::EventHandler {
+    explicit Writer(Dram& memory) : dram(memory) {}
+    Dram& dram;
+    void on_event(std::uint64_t, base::Femtoseconds) override {
+        const std::array<std::byte, 1> byte{std::byte{3}};
+        dram.bytes().write(64, byte);
+    }
+};
+
+// Whichever process SystemC runs first then.
+TEST(Dram, DebugTransportSeesWhatIsDueAtThePresent) {
+    TimeLine line("line");
+    Dram dram("ddr", line, config());
+    Writer model(dram);
+    unsigned char seen = 0;
+    BlockingInitiator cpu("cpu", [&](BlockingInitiator& self) {
+        sc_core::wait(100, sc_core::SC_NS);
+        line.queue().at(100_ns, model);
+        tlm::tlm_generic_payload payload;
+        BlockingInitiator::prepare(payload, false, 64, &seen, 1);
+        EXPECT_EQ(self.socket->transport_dbg(payload), 1U);
+    });
+    cpu.socket.bind(dram.socket);
+    sc_core::sc_start();
+    EXPECT_EQ(seen, 3);
+}
+
 TEST(Dram, DebugTransportAsksForNoMoreThanCommandAddressAndData) {
     const Warnings warnings;
     Blocking system([](BlockingInitiator& cpu) {
@@ -201,6 +229,12 @@ TEST(Dram, GrantsDirectAccessOnlyWhereItIsAskedTo) {
                 std::memcpy(&value, dmi.get_dmi_ptr() + 12, 4);
                 EXPECT_EQ(value, 77U);
             }
+            // What lies outside is denied, and what lies inside only where all is.
+            const auto capacity = static_cast<std::uint64_t>(config().capacity().count());
+            payload.set_address(capacity + 12);
+            ASSERT_FALSE(cpu.socket->get_direct_mem_ptr(payload, dmi));
+            EXPECT_EQ(dmi.get_start_address(), granted ? capacity : 0U);
+            EXPECT_EQ(dmi.get_end_address(), ~std::uint64_t{0});
         };
     };
     BlockingInitiator a("a", body(false)), b("b", body(true));
@@ -276,6 +310,13 @@ TEST(Dram, HoldsBackTheEndOfARequestWhenItsSocketHasEnoughUnderWay) {
     NonBlocking system(500, 100, sequential, {.outstanding = 5});
     sc_core::sc_start();
     EXPECT_EQ(system.binding.checker().most_under_way, 5U);
+}
+
+// An answer is known before its time.
+TEST(Dram, HasRoomForARequestFromTheTimeOfAnAnswerOn) {
+    NonBlocking system(500, 100, random_access, {.outstanding = 3});
+    sc_core::sc_start();
+    EXPECT_EQ(system.agent.most_under_way(), 3);
 }
 
 TEST(Dram, RefusesNonBlockingRequestsAtOnce) {

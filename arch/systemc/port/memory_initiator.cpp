@@ -60,7 +60,7 @@ void MemoryInitiator::submit(const memory::port::MemoryRequest& request) {
         at = next;
     }
     if (requesting_ == nullptr) {
-        time_line_.leave(send_, waiting_.front().arrival);
+        time_line_.leave(send_, departure());
     }
 }
 
@@ -97,11 +97,11 @@ void MemoryInitiator::free(tlm::tlm_generic_payload* transaction) {
 
 void MemoryInitiator::send() {
     const base::Femtoseconds now = time_line_.enter();
-    while (requesting_ == nullptr && !waiting_.empty() && waiting_.front().arrival <= now) {
+    while (requesting_ == nullptr && !waiting_.empty() && departure() <= now) {
         send_first();
     }
     if (requesting_ == nullptr && !waiting_.empty()) {
-        send_.notify(time_line_.until(waiting_.front().arrival));
+        send_.notify(time_line_.until(departure()));
     }
 }
 
@@ -125,7 +125,6 @@ void MemoryInitiator::send_first() {
     complete(transaction, delay);
     if (owes_end) {
         phase = tlm::END_RESP;
-        delay = sc_core::SC_ZERO_TIME;
         socket->nb_transport_fw(transaction, phase, delay);
     }
     transaction.release();
@@ -136,6 +135,9 @@ tlm::tlm_sync_enum MemoryInitiator::nb_transport_bw(tlm::tlm_generic_payload& pa
                                                     sc_core::sc_time& delay) {
     if (phase == tlm::END_REQ) {
         end_request(payload, delay);
+        return tlm::TLM_ACCEPTED;
+    }
+    if (is_ignorable(phase)) {
         return tlm::TLM_ACCEPTED;
     }
     if (phase != tlm::BEGIN_RESP || !is_under_way(payload)) {
@@ -156,15 +158,16 @@ bool MemoryInitiator::is_under_way(const tlm::tlm_generic_payload& payload) {
     return mine != nullptr && mine->payload->under_way;
 }
 
-// The next request may go, where it was this one that kept the socket.
+// The next request may go from then on, where it was this one that kept the socket.
 void MemoryInitiator::end_request(const tlm::tlm_generic_payload& payload,
                                   const sc_core::sc_time& delay) {
     if (requesting_ != &payload) {
         return;
     }
     requesting_ = nullptr;
+    request_ended_ = time_line_.present() + time_line_.femtoseconds(delay);
     if (!waiting_.empty()) {
-        send_.notify(std::max(delay, time_line_.until(waiting_.front().arrival)));
+        send_.notify(time_line_.until(departure()));
     }
 }
 

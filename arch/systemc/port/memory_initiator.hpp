@@ -7,6 +7,7 @@
 
 #include <tlm_utils/simple_initiator_socket.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <systemc>
@@ -65,6 +66,10 @@ class MemoryInitiator final : public sc_core::sc_module,
 
     void free(tlm::tlm_generic_payload* payload) override;
     Payload& take_payload(const Piece& piece);
+    // When the first of those waiting may leave, where no request is without its end.
+    base::Femtoseconds departure() const {
+        return std::max(waiting_.front().arrival, request_ended_);
+    }
     void send();
     void send_first();
     tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
@@ -82,6 +87,7 @@ class MemoryInitiator final : public sc_core::sc_module,
     std::vector<std::unique_ptr<Payload>> payloads_;
     std::vector<Payload*> unused_;
     const tlm::tlm_generic_payload* requesting_ = nullptr;  // BEGIN_REQ without END_REQ so far
+    base::Femtoseconds request_ended_{0};                   // END_REQ of the one before
     base::Femtoseconds last_{0};
     sc_core::sc_event send_;
 };

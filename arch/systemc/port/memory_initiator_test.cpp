@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <tlm_utils/peq_with_cb_and_phase.h>
 #include <tlm_utils/simple_target_socket.h>
 
 #include "arch/systemc/dram/dram.hpp"
@@ -127,6 +128,67 @@ TEST(MemoryInitiator, WaitsForTheEndOfItsRequest) {
     sc_core::sc_start();
     EXPECT_EQ(system.client.answers.size(), 200U);
     EXPECT_EQ(system.binding.checker().most_under_way, 3U);
+}
+
+// Takes a request every 7 ns, as it says in what way, and answers after 50 ns.
+struct PacedMemory final : sc_core::sc_module {
+    PacedMemory(const sc_core::sc_module_name& name, tlm::tlm_sync_enum with, tlm::tlm_phase at)
+        : sc_core::sc_module(name), status(with), phase(at) {
+        socket.register_b_transport(this, &PacedMemory::b_transport);
+        socket.register_nb_transport_fw(this, &PacedMemory::nb_transport_fw);
+    }
+    tlm_utils::simple_target_socket<PacedMemory> socket{"socket"};
+    tlm::tlm_sync_enum status;
+    tlm::tlm_phase phase;
+    tlm_utils::peq_with_cb_and_phase<PacedMemory> later{this, &PacedMemory::answer};
+    void b_transport(tlm::tlm_generic_payload&, sc_core::sc_time&) {}
+    tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& to,
+                                       sc_core::sc_time& delay) {
+        if (to == tlm::END_RESP) {
+            return tlm::TLM_COMPLETED;
+        }
+        payload.set_response_status(tlm::TLM_OK_RESPONSE);
+        delay = sc_core::sc_time(status == tlm::TLM_COMPLETED || phase != tlm::END_REQ ? 50 : 7,
+                                 sc_core::SC_NS);
+        to = phase;
+        if (status == tlm::TLM_UPDATED && phase == tlm::END_REQ) {
+            payload.acquire();
+            later.notify(payload, tlm::BEGIN_RESP, sc_core::sc_time(50, sc_core::SC_NS));
+        }
+        return status;
+    }
+    void answer(tlm::tlm_generic_payload& payload, const tlm::tlm_phase&) {
+        tlm::tlm_phase to = tlm::BEGIN_RESP;
+        sc_core::sc_time delay;
+        socket->nb_transport_bw(payload, to, delay);
+        payload.release();
+    }
+};
+
+// When the second of two requests of 10 ns and 12 ns is answered.
+base::Femtoseconds second_answer(tlm::tlm_sync_enum status, tlm::tlm_phase phase) {
+    TimeLine line("line");
+    MemoryInitiator initiator("initiator", line);
+    PacedMemory memory("memory", status, phase);
+    const CheckedBinding binding(initiator.socket, memory.socket);
+    Client client;
+    initiator.submit({4096, 64, false, &client, 0, 10_ns});
+    initiator.submit({8192, 64, false, &client, 1, 12_ns});
+    sc_core::sc_start();
+    return client.answers.at(1).second;
+}
+
+TEST(MemoryInitiator, SendsNothingBeforeTheTimeAtWhichARequestEnds) {
+    EXPECT_EQ(second_answer(tlm::TLM_UPDATED, tlm::END_REQ), 10_ns + 7_ns + 50_ns);
+}
+
+// BEGIN_RESP ends the request, and is ended at its own time.
+TEST(MemoryInitiator, AnAnswerAtOnceEndsTheRequestAtItsTime) {
+    EXPECT_EQ(second_answer(tlm::TLM_UPDATED, tlm::BEGIN_RESP), 10_ns + 50_ns + 50_ns);
+}
+
+TEST(MemoryInitiator, ACompletedRequestEndsAtItsTime) {
+    EXPECT_EQ(second_answer(tlm::TLM_COMPLETED, tlm::BEGIN_REQ), 10_ns + 50_ns + 50_ns);
 }
 
 TEST(MemoryInitiator, UnboundIsAnErrorThatNamesIt) {
