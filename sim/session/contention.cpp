@@ -5,6 +5,7 @@
 namespace tilesim::sim::session {
 
 using arch::memory::controller::BusState;
+using arch::memory::device::column_of;
 using arch::memory::device::Command;
 using arch::memory::device::Location;
 using arch::memory::port::MemoryRequest;
@@ -33,9 +34,42 @@ Contention::Contention(const arch::memory::controller::MemorySystem& memory, std
     }
 }
 
-std::uint64_t Contention::key_of(std::size_t channel, std::size_t bank, std::int64_t row) {
+std::uint64_t Contention::key_of(std::size_t channel, std::size_t bank, std::int64_t row,
+                                 bool write) {
     constexpr unsigned kBankBits = 8, kChannelBits = 8;
-    return (static_cast<std::uint64_t>(row) << kChannelBits | channel) << kBankBits | bank;
+    return ((static_cast<std::uint64_t>(row) << kChannelBits | channel) << kBankBits | bank) << 1 |
+           (write ? 1 : 0);
+}
+
+const Contention::Waiting* Contention::find(std::uint64_t key) const {
+    const auto found = waiting_.find(key);
+    return found == waiting_.end() ? nullptr : &found->second;
+}
+
+std::optional<std::size_t> Contention::first_of_row(std::size_t channel, std::size_t bank,
+                                                    std::int64_t row) const {
+    const Waiting* const reads = find(key_of(channel, bank, row, false));
+    const Waiting* const writes = find(key_of(channel, bank, row, true));
+    if (reads == nullptr && writes == nullptr) {
+        return std::nullopt;
+    }
+    const bool read_first = reads != nullptr && (writes == nullptr ||
+                                                 reads->front().arrival <= writes->front().arrival);
+    return (read_first ? reads : writes)->front().agent;
+}
+
+std::optional<std::size_t> Contention::take_first(std::uint64_t key) {
+    const auto found = waiting_.find(key);
+    if (found == waiting_.end()) {
+        return std::nullopt;
+    }
+    Waiting& waiting = found->second;
+    const std::size_t agent = waiting.front().agent;
+    waiting.erase(waiting.begin());
+    if (waiting.empty()) {
+        waiting_.erase(found);
+    }
+    return agent;
 }
 
 void Contention::Asking::on_request(const MemoryRequest& request) {
@@ -51,7 +85,12 @@ void Contention::ask(std::size_t agent, const MemoryRequest& request) {
         auto& asked = channels_[where.channel()].asked[agent];
         const auto place = std::upper_bound(asked.begin(), asked.end(), arrival);
         asked.insert(place, arrival);
-        owners_[key_of(where.channel(), where.bank(), where.row())] = agent;
+        Waiting& waiting =
+            waiting_[key_of(where.channel(), where.bank(), where.row(), request.write)];
+        const auto before = std::upper_bound(
+            waiting.begin(), waiting.end(), arrival,
+            [](std::int64_t time, const Asked& other) { return time < other.arrival; });
+        waiting.insert(before, {arrival, agent});
     });
 }
 
@@ -60,14 +99,17 @@ void Contention::on_command(std::size_t channel, Command command, std::size_t ba
     if (next_ != nullptr) {
         next_->on_command(channel, command, bank, row, now);
     }
-    const auto owner = owners_.find(key_of(channel, bank, row));
-    if (owner == owners_.end()) {
+    if (command == Command::Activate) {
+        if (const auto agent = first_of_row(channel, bank, row)) {
+            open(channels_[channel].banks[bank], *agent, row);
+        }
         return;
     }
-    if (command == Command::Activate) {
-        open(channels_[channel].banks[bank], owner->second, row);
-    } else if (command == Command::Read || command == Command::Write) {
-        serve(channel, owner->second, now);
+    const Command column = column_of(command);
+    if (column == Command::Read || column == Command::Write) {
+        if (const auto agent = take_first(key_of(channel, bank, row, column == Command::Write))) {
+            serve(channel, *agent, now);
+        }
     }
 }
 

@@ -4,7 +4,8 @@
 // Models:  a channel works for one agent at a time, the one whose column command comes next; a lent
 //          channel works for the agent it is lent to. All the while it keeps every other agent with
 //          a request there waiting. A row is lost to another when an agent opens the row it had
-//          opened last in a bank again, and the last row opened there was the other's.
+//          opened last in a bank again, and the last row opened there was the other's. Where
+//          several ask for one row, a command is of the one whose burst has waited longest for it.
 // Ignores: what a waiting request would have cost without the others.
 #pragma once
 
@@ -63,7 +64,21 @@ class Contention final : public arch::memory::controller::CommandListener {
         std::vector<std::deque<std::int64_t>> asked;  // of each agent: arrivals not yet served, CK
         std::vector<Bank> banks;
     };
-    static std::uint64_t key_of(std::size_t channel, std::size_t bank, std::int64_t row);
+    // A burst that has not had its command.
+    struct Asked {
+        std::int64_t arrival;  // CK
+        std::size_t agent;
+    };
+    // Of a row, one kind, in order of arrival.
+    using Waiting = std::vector<Asked>;
+    static std::uint64_t key_of(std::size_t channel, std::size_t bank, std::int64_t row,
+                                bool write);
+    const Waiting* find(std::uint64_t key) const;
+    // For whom a row is opened.
+    std::optional<std::size_t> first_of_row(std::size_t channel, std::size_t bank,
+                                            std::int64_t row) const;
+    // Who has the row's next command of this kind.
+    std::optional<std::size_t> take_first(std::uint64_t key);
     void ask(std::size_t agent, const arch::memory::port::MemoryRequest& request);
     void serve(std::size_t channel, std::size_t agent, std::int64_t now);
     void charge(const Channel& channel, std::size_t worked_for, std::int64_t from,
@@ -78,8 +93,8 @@ class Contention final : public arch::memory::controller::CommandListener {
     std::vector<Asking> asking_;
     std::optional<std::size_t> guest_;
     std::vector<Channel> channels_;
-    std::unordered_map<std::uint64_t, std::size_t> owners_;  // of rows
-    std::vector<std::int64_t> waited_;                       // by agent, then by other
+    std::unordered_map<std::uint64_t, Waiting> waiting_;
+    std::vector<std::int64_t> waited_;  // by agent, then by other
     std::vector<std::int64_t> rows_lost_;
 };
 

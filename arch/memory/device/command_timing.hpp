@@ -45,6 +45,13 @@ inline constexpr base::NameTable<Command> kCommandNames{{
     {"WRA", Command::WritePrecharge},
 }};
 
+// What RDA and WRA are before their row closes.
+inline Command column_of(Command command) {
+    return command == Command::ReadPrecharge    ? Command::Read
+           : command == Command::WritePrecharge ? Command::Write
+                                                : command;
+}
+
 inline constexpr std::int64_t kNoRow = -1;
 
 // A CK for each bank; those of a group lie side by side and are raised together.

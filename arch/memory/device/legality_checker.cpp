@@ -13,13 +13,6 @@ bool is_column(const HeardCommand& c) {
     return c.command == Command::Read || c.command == Command::Write;
 }
 
-// What RDA and WRA are before their row closes.
-Command column_of(Command command) {
-    return command == Command::ReadPrecharge    ? Command::Read
-           : command == Command::WritePrecharge ? Command::Write
-                                                : command;
-}
-
 bool share_bank(const HeardCommand& a, const HeardCommand& b) {
     return a.bank == b.bank || a.bank == kAllBanks || b.bank == kAllBanks;
 }
