@@ -75,8 +75,7 @@ class GemvJob final : public Job {
                    std::find(plain.not_exercised.begin(), plain.not_exercised.end(), key) ==
                        plain.not_exercised.end();
         });
-        // More share a pass than there are, and a page is a limit.
-        if (product_.vectors == 1 || product_.vectors < pim.alus) {
+        if (spares_alus(product_, pim)) {
             result.not_exercised.emplace_back("pim.alus");
         }
         if (arch::base::spares(pim.page.count(), placement_.page_needed)) {

@@ -70,7 +70,10 @@ class NaturalJob final : public Job {
             return;
         }
         add_not_exercised(result, design_.unused);
-        if (arch::base::spares(pim.registers, most_inputs())) {
+        if (spares_alus(product_, pim)) {
+            result.not_exercised.emplace_back("pim.alus");
+        }
+        if (arch::base::spares(pim.registers, most_inputs(pim))) {
             result.not_exercised.emplace_back("pim.registers");
         }
         add_rest_on_host(lanes_ns(soc, pim, product_.gemv) * static_cast<double>(product_.vectors),
@@ -88,11 +91,14 @@ class NaturalJob final : public Job {
     std::string text() const override { return arch::pim::print(program_); }
 
   private:
-    // Input registers written at a time.
-    std::int64_t most_inputs() const {
+    // Input registers of an ALU written at a time.
+    std::int64_t most_inputs(const PimConfig& pim) const {
         std::int64_t most = 0;
         for (const arch::pim::PimCommand& command : program_.commands) {
-            most = std::max(most, command.op == PimOp::WriteInputs ? command.count : 0);
+            if (command.op == PimOp::WriteInputs) {
+                most = std::max(
+                    most, command.count / vectors_of_pass(product_.vectors, command.vector, pim));
+            }
         }
         return most;
     }
@@ -161,7 +167,7 @@ const Dataflow& bank_rows_dataflow() {
          "a matrix row in a bank's row (GDDR6-AiM)",
          lower_bank_rows,
          1,
-         {"pim.alus", "pim.page", "pim.interleave", "pim.output_registers", "pim.sums"}});
+         {"pim.page", "pim.interleave", "pim.output_registers", "pim.sums"}});
     return dataflow;
 }
 
@@ -170,7 +176,7 @@ const Dataflow& tile_pairs_dataflow() {
                                    "tiles that alternate between a unit's two banks (HBM-PIM)",
                                    lower_tile_pairs,
                                    2,
-                                   {"pim.alus", "pim.page", "pim.interleave", "pim.sums"}});
+                                   {"pim.page", "pim.interleave", "pim.sums"}});
     return dataflow;
 }
 

@@ -7,6 +7,7 @@
 
 #include "workloads/pim/gemv/natural_lowering.hpp"
 #include "workloads/pim/gemv/pim_counts.hpp"
+#include "workloads/pim/gemv/product.hpp"
 
 namespace tilesim::workloads::pim::gemv {
 
@@ -19,6 +20,7 @@ NaturalGemv::NaturalGemv(const GemvProblem& gemv, std::int64_t vectors,
                          const arch::pim::PimConfig& pim, std::uint64_t seed)
     : gemv_(gemv),
       vectors_(vectors),
+      pim_(pim),
       operands_(gemv, seed),
       banks_(memory, pim),
       tree_(pim.reduction_tree),
@@ -28,7 +30,7 @@ NaturalGemv::NaturalGemv(const GemvProblem& gemv, std::int64_t vectors,
     const std::int64_t registers_of_word = registers_for(lanes_, gemv.input, pim);
     for (const PimCommand& command : program.commands) {
         if (broadcasts_inputs(command)) {
-            words_of_inputs_[command.k] = command.count / registers_of_word;
+            words_of_inputs_[command.k] = command.count / (registers_of_word * together(command));
         }
     }
     for (const PimCommand& command : program.commands) {
@@ -38,6 +40,10 @@ NaturalGemv::NaturalGemv(const GemvProblem& gemv, std::int64_t vectors,
                                  [&](const BankPlace& place) { write_weights(place, command); });
         }
     }
+}
+
+std::int64_t NaturalGemv::together(const PimCommand& command) const {
+    return vectors_of_pass(vectors_, command.vector, pim_);
 }
 
 std::int64_t NaturalGemv::row_of(const BankPlace& place, std::int64_t output) const {
@@ -68,11 +74,12 @@ void NaturalGemv::on_pim_command(std::size_t channel, const PimCommand& command)
     const auto at = static_cast<std::int64_t>(channel);
     if (broadcasts_inputs(command)) {
         Inputs& inputs = inputs_[at];
-        inputs = {command.k,
-                  Lanes(static_cast<std::size_t>(words_of_inputs_.at(command.k) * lanes_))};
-        for (std::size_t i = 0; i < inputs.values.size(); ++i) {
-            inputs.values[i] =
-                operands_.input(command.k + static_cast<std::int64_t>(i), command.vector);
+        inputs = {command.k, {}};
+        for (std::int64_t alu = 0; alu < together(command); ++alu) {
+            Lanes& values = inputs.values.emplace_back();
+            for (std::int64_t i = 0; i < words_of_inputs_.at(command.k) * lanes_; ++i) {
+                values.push_back(operands_.input(command.k + i, command.vector + alu));
+            }
         }
         return;
     }
@@ -89,13 +96,16 @@ void NaturalGemv::multiply(const BankPlace& place, const PimCommand& mac) {
     const Inputs& inputs = inputs_[place.channel];
     for_each_word(mac, [&](std::int64_t word, std::int64_t output, std::int64_t column) {
         const std::vector<std::byte> bytes = banks_.read(place, word, 1);
-        Lanes products(static_cast<std::size_t>(lanes_));
-        for (std::int64_t lane = 0; lane < lanes_; ++lane) {
-            products[static_cast<std::size_t>(lane)] =
-                load_element(bytes, gemv_.weights, lane) *
-                inputs.values.at(static_cast<std::size_t>(column - inputs.first + lane));
+        for (std::size_t alu = 0; alu < inputs.values.size(); ++alu) {
+            Lanes products(static_cast<std::size_t>(lanes_));
+            for (std::int64_t lane = 0; lane < lanes_; ++lane) {
+                products[static_cast<std::size_t>(lane)] =
+                    load_element(bytes, gemv_.weights, lane) *
+                    inputs.values[alu].at(static_cast<std::size_t>(column - inputs.first + lane));
+            }
+            const std::int64_t vector = mac.vector + static_cast<std::int64_t>(alu);
+            add_products(std::move(products), sums_[{vector, row_of(place, output)}]);
         }
-        add_products(std::move(products), sums_[{mac.vector, row_of(place, output)}]);
     });
 }
 
@@ -120,15 +130,23 @@ double NaturalGemv::added(const Lanes& lanes) const {
 
 // Sums leave, to the host or to words of the bank; the next begin at zero.
 void NaturalGemv::give(const BankPlace& place, const PimCommand& command) {
-    if (command.op == PimOp::ReadResults) {
-        const Result result{command.vector, row_of(place, command.row_block)};
+    const std::int64_t words = command.count / together(command);  // of a vector
+    for (std::int64_t alu = 0; alu < together(command); ++alu) {
+        const std::int64_t vector = command.vector + alu;
+        if (command.op == PimOp::Spill) {
+            spill({place, command.word + alu * words, command.row_block, words / registers_of_sum_,
+                   vector});
+            continue;
+        }
+        const Result result{vector, row_of(place, command.row_block)};
         results_[result] = operands_.stored(added(sums_[result]));
         sums_.erase(result);
-        return;
     }
-    const std::int64_t outputs = command.count / registers_of_sum_;
-    for (std::int64_t output = 0; output < outputs; ++output) {
-        const Result result{command.vector, row_of(place, command.row_block + output)};
+}
+
+void NaturalGemv::spill(const Spilled& spilled) {
+    for (std::int64_t output = 0; output < spilled.outputs; ++output) {
+        const Result result{spilled.vector, row_of(spilled.place, spilled.first_output + output)};
         std::vector<std::byte> bytes(
             static_cast<std::size_t>(registers_of_sum_ * banks_.word_bytes()));
         const Lanes& sums = sums_[result];
@@ -136,10 +154,10 @@ void NaturalGemv::give(const BankPlace& place, const PimCommand& command) {
             store_element(bytes, gemv_.accumulate, static_cast<std::int64_t>(lane),
                           operands_.stored(sums[lane]));
         }
-        banks_.write(place, command.word + output * registers_of_sum_, bytes);
+        banks_.write(spilled.place, spilled.word + output * registers_of_sum_, bytes);
         sums_.erase(result);
     }
-    spilled_.push_back({place, command.word, command.row_block, outputs, command.vector});
+    spilled_.push_back(spilled);
 }
 
 // By plain loops, in the stated order.

@@ -31,12 +31,13 @@ class NaturalGemv final : public FunctionalGemv {
 
   private:
     using Lanes = std::vector<double>;
-    // The inputs a channel's registers hold: of the elements of K from there on.
+    // The inputs a channel's registers hold: of the elements of K from there on, for each vector of
+    // a pass.
     struct Inputs {
         std::int64_t first = 0;
-        Lanes values;
+        std::vector<Lanes> values;
     };
-    // Sums that have been written to a bank: of these outputs, from that word on.
+    // Sums that have been written to a bank: of these outputs of a vector, from that word on.
     struct Spilled {
         BankPlace place;
         std::int64_t word = 0;
@@ -54,12 +55,16 @@ class NaturalGemv final : public FunctionalGemv {
     void write_weights(const BankPlace& place, const arch::pim::PimCommand& mac);
     void multiply(const BankPlace& place, const arch::pim::PimCommand& mac);
     void give(const BankPlace& place, const arch::pim::PimCommand& command);
+    void spill(const Spilled& spilled);
     void add_products(Lanes products, Lanes& sums) const;
     double added(const Lanes& lanes) const;
+    // Vectors of the pass that a command is about.
+    std::int64_t together(const arch::pim::PimCommand& command) const;
     double reference(std::int64_t row, std::int64_t vector) const;
 
     GemvProblem gemv_;
     std::int64_t vectors_;
+    arch::pim::PimConfig pim_;
     GemvOperands operands_;
     BankWords banks_;
     bool tree_;

@@ -83,13 +83,43 @@ TEST(NaturalGemv, ProductsOfEveryShapeAndTypeAreRight) {
     }
 }
 
+// Two or three share a pass, of which the last is not full.
 TEST(NaturalGemv, EveryVectorOfAProductIsRight) {
     const GemvProblem gemv{300, 700};
-    for (const auto& check : {result_of(gemv, lower_bank_rows, of_aim(), everything, 3),
-                              result_of(gemv, lower_tile_pairs, of_hbm_pim(), everything, 3)}) {
-        EXPECT_TRUE(check.match) << check.first_mismatch;
-        EXPECT_EQ(check.checked, 3 * gemv.m);
+    PimConfig aim = of_aim();
+    PimConfig hbm_pim = of_hbm_pim();
+    for (const std::int64_t alus : {1, 2, 3}) {
+        aim.alus = hbm_pim.alus = alus;
+        for (const auto& check : {result_of(gemv, lower_bank_rows, aim, everything, 5),
+                                  result_of(gemv, lower_tile_pairs, hbm_pim, everything, 5)}) {
+            EXPECT_TRUE(check.match) << check.first_mismatch;
+            EXPECT_EQ(check.checked, 5 * gemv.m);
+        }
     }
+}
+
+// Of these commands, all counts together.
+std::int64_t count_of(const arch::pim::PimProgram& program, PimOp op) {
+    std::int64_t count = 0;
+    for (const PimCommand& command : program.commands) {
+        count += command.op == op ? command.count : 0;
+    }
+    return count;
+}
+
+// Their words are read once; every vector has its inputs and its sums.
+TEST(NaturalGemv, VectorsWithAnAluEachShareAPass) {
+    const GemvProblem gemv{300, 700};
+    const auto expect_shared = [&](Lower lower, PimConfig pim, PimOp leave) {
+        const auto alone = lower(gemv, 1, lpddr(), pim);
+        pim.alus = 2;
+        const auto together = lower(gemv, 2, lpddr(), pim);
+        EXPECT_EQ(count_of(together, PimOp::Mac), count_of(alone, PimOp::Mac));
+        EXPECT_EQ(count_of(together, PimOp::WriteInputs), 2 * count_of(alone, PimOp::WriteInputs));
+        EXPECT_EQ(count_of(together, leave), 2 * count_of(alone, leave));
+    };
+    expect_shared(lower_bank_rows, of_aim(), PimOp::ReadResults);
+    expect_shared(lower_tile_pairs, of_hbm_pim(), PimOp::Spill);
 }
 
 TEST(NaturalGemv, WhatIsLeftOutIsMissed) {

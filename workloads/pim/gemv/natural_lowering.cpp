@@ -6,6 +6,7 @@
 
 #include "arch/base/units.hpp"
 #include "workloads/pim/gemv/pim_counts.hpp"
+#include "workloads/pim/gemv/product.hpp"
 
 namespace tilesim::workloads::pim::gemv {
 
@@ -43,7 +44,7 @@ std::int64_t words_held(const GemvProblem& gemv, const PimConfig& pim) {
     return words;
 }
 
-// Commands from `first` on are about this vector.
+// Commands from `first` on are about the pass of this vector.
 void mark_vector(PimProgram& program, std::size_t first, std::int64_t vector) {
     for (std::size_t i = first; i < program.commands.size(); ++i) {
         program.commands[i].vector = vector;
@@ -82,18 +83,19 @@ PimProgram lower_bank_rows(const GemvProblem& gemv, std::int64_t vectors,
     const std::int64_t row_blocks = ceil_div(gemv.m, banks);
     // Inputs that fit together stay for all row blocks.
     bool inputs_stay = false;
-    const auto add_row_block = [&](std::int64_t block, BankSet of) {
+    const auto add_row_block = [&](std::int64_t block, BankSet of, std::int64_t together) {
         for (std::int64_t from = 0; from < words; from += held) {
             const std::int64_t count = std::min(words - from, held);
             if (!inputs_stay) {
                 program.commands.push_back({.op = PimOp::WriteInputs,
-                                            .count = count * input_registers(gemv, pim),
+                                            .count = count * input_registers(gemv, pim) * together,
                                             .k = from * lanes});
                 inputs_stay = count == words;
             }
             if (from == 0) {  // the bias
-                program.commands.push_back(
-                    {.op = PimOp::WriteInputs, .count = 1, .purpose = PimCommand::Purpose::Load});
+                program.commands.push_back({.op = PimOp::WriteInputs,
+                                            .count = together,
+                                            .purpose = PimCommand::Purpose::Load});
             }
             program.commands.push_back({.op = PimOp::Mac,
                                         .count = count,
@@ -102,17 +104,18 @@ PimProgram lower_bank_rows(const GemvProblem& gemv, std::int64_t vectors,
                                         .k = from * lanes,
                                         .banks = of});
         }
-        program.commands.push_back({.op = PimOp::ReadResults,
-                                    .count = ceil_div(bits_of(gemv.accumulate), pim.result_bits),
-                                    .row_block = block,
-                                    .banks = of});
+        program.commands.push_back(
+            {.op = PimOp::ReadResults,
+             .count = ceil_div(bits_of(gemv.accumulate), pim.result_bits) * together,
+             .row_block = block,
+             .banks = of});
     };
-    for (std::int64_t vector = 0; vector < vectors; ++vector) {
+    for (std::int64_t vector = 0; vector < vectors; vector += pim.alus) {
         inputs_stay = false;
         const std::size_t first = program.commands.size();
         for (std::int64_t block = 0; block < row_blocks; ++block) {
             for (const BankSet of : arch::pim::turns_of(pim.banks_per_unit)) {
-                add_row_block(block, of);
+                add_row_block(block, of, vectors_of_pass(vectors, vector, pim));
             }
         }
         mark_vector(program, first, vector);
@@ -180,13 +183,15 @@ PimProgram lower_tile_pairs(const GemvProblem& gemv, std::int64_t vectors,
     std::int64_t results = tiles.outputs * tiles.words_of_output();
     std::int64_t first = 0;  // word of these outputs' tiles
     // A word for each output and input.
-    const auto add_tile = [&](std::int64_t down, std::int64_t along, std::int64_t& word) {
+    const auto add_tile = [&](std::int64_t down, std::int64_t along, std::int64_t together,
+                              std::int64_t& word) {
         const bool in_even = along < tiles.even_tiles();
         const std::int64_t inputs = tiles.inputs_of(along);
         const std::int64_t k = along * tiles.tile_inputs * lanes_of(gemv, pim);
         const std::int64_t words = tiles.outputs_of(down) * inputs;
-        program.commands.push_back(
-            {.op = PimOp::WriteInputs, .count = inputs * input_registers(gemv, pim), .k = k});
+        program.commands.push_back({.op = PimOp::WriteInputs,
+                                    .count = inputs * input_registers(gemv, pim) * together,
+                                    .k = k});
         program.commands.push_back({.op = PimOp::Barrier});
         program.commands.push_back({.op = PimOp::Mac,
                                     .count = words,
@@ -200,15 +205,16 @@ PimProgram lower_tile_pairs(const GemvProblem& gemv, std::int64_t vectors,
     arch::pim::append(program.commands, pim.modes.enter);
     for (std::int64_t down = 0; down < tiles.tiles_down(); ++down) {
         const std::int64_t outputs = tiles.outputs_of(down);
-        for (std::int64_t vector = 0; vector < vectors; ++vector) {
+        for (std::int64_t vector = 0; vector < vectors; vector += pim.alus) {
+            const std::int64_t together = vectors_of_pass(vectors, vector, pim);
             const std::size_t begin = program.commands.size();
             arch::pim::append(program.commands, pim.modes.on);
             std::int64_t even = first;
             std::int64_t odd = first;
             for (std::int64_t along = 0; along < tiles.tiles_along(); ++along) {
-                add_tile(down, along, along < tiles.even_tiles() ? even : odd);
+                add_tile(down, along, together, along < tiles.even_tiles() ? even : odd);
             }
-            const std::int64_t registers = outputs * output_registers(gemv, pim);
+            const std::int64_t registers = outputs * output_registers(gemv, pim) * together;
             program.commands.push_back({.op = PimOp::Spill,
                                         .count = registers,
                                         .word = results,

@@ -2,8 +2,12 @@
 // bank's row) and `mapping.tile_pairs` (HBM-PIM: tiles of eight outputs a unit, alternating between
 // its two banks).
 //
-// Functional mode: the row block of a command is the first output of it, of those that its banks
-// have; a MAC's words are the inputs of that output, then those of the next.
+// Vectors that have an ALU each share a pass: their inputs are written and their sums leave one
+// after the other.
+//
+// Functional mode: the vector of a command is the first of its pass; the row block of a command is
+// the first output of it, of those that its banks have; a MAC's words are the inputs of that
+// output, then those of the next.
 #pragma once
 
 #include <cstdint>

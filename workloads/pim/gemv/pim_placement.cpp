@@ -292,7 +292,7 @@ PimPlacement shaped(const GemvProblem& gemv, const PimMapping& mapping, const Me
     p.lanes = pim.register_bits / bits_of(gemv.weights);
     p.page_needed = pim.interleave.count() * memory.channels * memory.banks();
     p.accumulator_sets = sets_of(gemv, pim);
-    p.vectors = std::min(vectors, pim.alus);
+    p.vectors = vectors_of_pass(vectors, 0, pim);
     mapping.placement == PimMapping::Placement::ColumnMajor ? shape_columns(p, gemv, pim)
                                                             : shape_balanced(p, gemv, pim);
     const std::int64_t for_inputs = p.mapping.input_registers - (gemv.scale_block > 0 ? 1 : 0);
