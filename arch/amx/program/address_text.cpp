@@ -4,13 +4,27 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 
 #include "arch/base/config.hpp"
 
 namespace tilesim::arch::amx::program {
 
 using base::config::did_you_mean;
+
+namespace {
+
+// One term a loop, so that what the loop makes of the address is known.
+void add_stride(Address& address, Address::Term more) {
+    for (Address::Term& term : address.terms) {
+        if (term.variable == more.variable) {
+            term.stride += more.stride;
+            return;
+        }
+    }
+    address.terms.push_back(more);
+}
+
+}  // namespace
 
 AddressText::Place AddressText::read(Text text) const {
     if (!text.starts_with('[') || !text.ends_with(']')) {
@@ -47,18 +61,11 @@ AddressText::Place AddressText::indexed(Text text, Text body, std::size_t open) 
 }
 
 std::pair<std::int64_t, std::int64_t> AddressText::reach(const Address& address) const {
-    std::int64_t least = address.base;
-    std::int64_t most = address.base;
-    for (const Address::Term& term : address.terms) {
-        const auto loop = std::find_if(loops_.begin(), loops_.end(), [&](const OpenLoop& l) {
-            return l.variable == term.variable;
-        });
-        const std::int64_t last = std::max<std::int64_t>(loop->count - 1, 0);
-        const std::int64_t stride = std::max<std::int64_t>(std::abs(term.stride), 1);
-        const std::int64_t way = std::min(last, kMostAddress / stride + 1) * term.stride;
-        (way < 0 ? least : most) += way;
+    std::vector<Turns> turns;
+    for (const OpenLoop& loop : loops_) {
+        turns.push_back({loop.variable, 0, std::max<std::int64_t>(loop.count - 1, 0)});
     }
-    return {least, most};
+    return program::reach(address, turns);
 }
 
 bool AddressText::multiple_of(std::int64_t bytes, const Address& address) const {
@@ -99,7 +106,7 @@ void AddressText::add(Place& result, Text term, std::int64_t sign) const {
     if (loop != loops_.rend() && factors.size() <= 2) {
         const std::int64_t stride =
             factors.size() == 2 ? line_.integer(factors[0], kMostAddress) : 1;
-        result.address.terms.push_back({loop->variable, sign * stride});
+        add_stride(result.address, {loop->variable, sign * stride});
         return;
     }
     if (factors.size() > 1) {

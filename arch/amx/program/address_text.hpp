@@ -12,8 +12,6 @@
 
 namespace tilesim::arch::amx::program {
 
-inline constexpr std::int64_t kMostAddress = std::int64_t{1} << 37;  // what the cache tags reach
-
 struct OpenLoop {
     std::string name;
     int variable = 0;
@@ -35,7 +33,7 @@ class AddressText {
     };
     // Fails as the line does.
     Place read(Text text) const;
-    // Least and most that the loops make of an address, within +-kMostAddress a term.
+    // Least and most that all turns of the loops make of an address.
     std::pair<std::int64_t, std::int64_t> reach(const Address& address) const;
     // Is it a multiple of so many bytes whatever its loops have come to?
     bool multiple_of(std::int64_t bytes, const Address& address) const;

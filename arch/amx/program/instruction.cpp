@@ -1,6 +1,8 @@
 #include "arch/amx/program/instruction.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <cstdlib>
 
 #include "arch/base/check.hpp"
 
@@ -55,6 +57,24 @@ Address Address::per(int variable, std::int64_t stride) const {
         result.terms.push_back({variable, stride});
     }
     return result;
+}
+
+std::pair<std::int64_t, std::int64_t> reach(const Address& address,
+                                            const std::vector<Turns>& turns) {
+    std::int64_t least = address.base;
+    std::int64_t most = address.base;
+    for (const Address::Term& term : address.terms) {
+        const auto loop = std::find_if(turns.begin(), turns.end(), [&](const Turns& each) {
+            return each.variable == term.variable;
+        });
+        const std::int64_t stride = std::max<std::int64_t>(std::abs(term.stride), 1);
+        const auto way = [&](std::int64_t turn) {
+            return std::min(turn, kMostAddress / stride + 1) * term.stride;
+        };
+        least += std::min(way(loop->first), way(loop->last));
+        most += std::max(way(loop->first), way(loop->last));
+    }
+    return {least, most};
 }
 
 int Program::open_loop(std::string name, std::int64_t count) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "arch/amx/program/tile_config.hpp"
@@ -185,6 +186,20 @@ struct Address {
     Address plus(std::int64_t bytes) const;
     Address per(int variable, std::int64_t stride) const;
 };
+
+// Turns of a loop, counted from 0.
+struct Turns {
+    int variable = 0;
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+    bool operator==(const Turns&) const = default;
+};
+
+inline constexpr std::int64_t kMostAddress = std::int64_t{1} << 37;  // what the cache tags reach
+
+// Least and most that these turns make of an address, within +-kMostAddress a term.
+std::pair<std::int64_t, std::int64_t> reach(const Address& address,
+                                            const std::vector<Turns>& turns);
 
 struct Instruction {
     Opcode opcode = Opcode::Scalar;

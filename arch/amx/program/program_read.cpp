@@ -4,6 +4,8 @@
 #include <sstream>
 
 #include "arch/amx/program/address_text.hpp"
+#include "arch/amx/program/buffer_reach.hpp"
+#include "arch/amx/program/loaded_config.hpp"
 #include "arch/amx/program/program_text.hpp"
 #include "arch/amx/program/text_line.hpp"
 #include "arch/base/config.hpp"
@@ -37,27 +39,56 @@ class Reader {
     Program read() {
         std::istringstream lines(text_);
         while (errors_.size() < kMostErrors && line_.next(lines)) {
-            attempt([this] { statement(line_.code()); });
+            attempt(line_.number(), [this] { statement(line_.code()); });
         }
-        if (errors_.empty() && !loops_.empty()) {
-            line_.turn_to(loops_.back().line);
-            attempt([this] { line_.fail({}, "loop '" + loops_.back().name + "' has no end"); });
+        if (loops_.empty()) {
+            check_tiles();
+        } else if (errors_.empty()) {
+            const std::int64_t line = loops_.back().line;
+            attempt(line,
+                    [&] { line_.fail({line}, "loop '" + loops_.back().name + "' has no end"); });
         }
-        if (!errors_.empty()) {
-            throw base::config::ConfigError(fmt::format("{}", fmt::join(errors_, "\n")));
-        }
+        refuse_errors();
         return std::move(program_);
     }
 
   private:
-    // Errors of all lines are reported together.
+    struct Error {
+        std::int64_t line = 0;
+        std::string what;
+    };
+
     template <class Body>
-    void attempt(Body body) {
+    void attempt(std::int64_t line, Body body) {
         try {
             body();
         } catch (const base::config::ConfigError& error) {
-            errors_.emplace_back(error.what());
+            errors_.push_back({line, error.what()});
         }
+    }
+
+    // Which configurations loops load is known at their ends. One error a line is enough.
+    void check_tiles() {
+        each_loaded_config(program_, [this](std::size_t statement, const LoadedConfig& loaded) {
+            const std::int64_t line = program_.statements[statement].line;
+            if (errors_.size() < kMostErrors && (errors_.empty() || errors_.back().line != line)) {
+                attempt(line, [&] { buffers_.check_tile(statement, loaded); });
+            }
+        });
+    }
+
+    // Errors of all lines are reported together, in the order of lines.
+    void refuse_errors() {
+        if (errors_.empty()) {
+            return;
+        }
+        std::stable_sort(errors_.begin(), errors_.end(),
+                         [](const Error& a, const Error& b) { return a.line < b.line; });
+        std::string text;
+        for (const Error& error : errors_) {
+            text += (text.empty() ? "" : "\n") + error.what;
+        }
+        throw base::config::ConfigError(text);
     }
 
     std::int8_t reg(Text text, RegisterKind kind) const {
@@ -312,7 +343,7 @@ class Reader {
         }
     }
 
-    void memory_operands(Text word, Instruction& result, const std::vector<Text>& operands) const {
+    void memory_operands(Text word, Instruction& result, const std::vector<Text>& operands) {
         const OpcodeInfo& info = info_of(result.opcode);
         const bool mask = result.opcode == Opcode::Kmovq;
         const bool whole_line = result.opcode == Opcode::Vmovntps;
@@ -348,33 +379,10 @@ class Reader {
                        fmt::format("'{}' is not always a multiple of {}, as {} needs it (#GP)",
                                    memory, kRowBytes, info.mnemonic));
         }
-        check_buffer(memory, result, place.buffer);
-    }
-
-    // What is read or written lies in the buffer its address names, of a tile all rows that the
-    // LDTILECFG above gives it; only prefetches may run beyond it.
-    void check_buffer(Text memory, const Instruction& each, const Buffer* buffer) const {
-        if (buffer == nullptr || is_prefetch(each.opcode)) {
-            return;
+        if (place.buffer != nullptr) {
+            buffers_.check({line_.place(memory), std::string{memory}, *place.buffer}, result,
+                           addresses_.reach(result.address));
         }
-        const std::int64_t bytes = info_of(each.opcode).tile() ? tile_bytes(each) : each.bytes;
-        const auto [first, last] = addresses_.reach(each.address);
-        const std::int64_t from = first - buffer->address;
-        const std::int64_t end = last - buffer->address + bytes;
-        if (from < 0 || end > buffer->bytes) {
-            line_.fail(memory, fmt::format("'{}' reaches from byte {} to {} of buffer {}, which "
-                                           "has {}",
-                                           memory, from, end, buffer->name, buffer->bytes));
-        }
-    }
-
-    // From the first byte of a tile's rows in memory to the last; what is no shape is for
-    // LDTILECFG to refuse.
-    std::int64_t tile_bytes(const Instruction& each) const {
-        const TileShape shape = shapes_[static_cast<std::size_t>(each.destination)];
-        const std::int64_t rows = std::clamp<std::int64_t>(shape.rows, 1, kMaxRows);
-        const std::int64_t row = std::clamp<std::int64_t>(shape.row_bytes, 1, kRowBytes);
-        return (rows - 1) * each.row_stride + row;
     }
 
     void check_table(Text memory, const Instruction& each) const {
@@ -404,11 +412,7 @@ class Reader {
                                : fmt::format("there is no config {}: above this line stand 0 to {}",
                                              result.immediate, program_.configs.size() - 1));
             }
-            shapes_ = program_.configs[static_cast<std::size_t>(result.immediate)];
             return;
-        }
-        if (result.opcode == Opcode::Tilerelease) {
-            shapes_ = {};
         }
         const bool none = info.registers == RegisterKind::None;
         const std::size_t registers = none ? 0 : 1 + static_cast<std::size_t>(info.sources);
@@ -434,12 +438,12 @@ class Reader {
 
     const std::string& text_;
     TextLine line_;
-    std::vector<std::string> errors_;
+    std::vector<Error> errors_;
     Program program_;
-    std::vector<OpenLoop> loops_;             // around this line
-    std::int64_t runs_ = 0;                   // line that says how many there are
-    std::array<TileShape, kTiles> shapes_{};  // as the LDTILECFG above this line has them
+    std::vector<OpenLoop> loops_;  // around this line
+    std::int64_t runs_ = 0;        // line that says how many there are
     AddressText addresses_{line_, program_, loops_};
+    BufferReach buffers_{line_, program_};
 };
 
 }  // namespace

@@ -196,6 +196,7 @@ TEST(ProgramText, WhatIsReadOrWrittenLiesInTheBufferItNames) {
     expect_error(buffer + "loop i 3\ntileloadd tmm0, [a + 64*i], 64\nend",
                  "file.amx:3:17: '[a + 64*i]' reaches from byte 0 to 129 of buffer a");
     EXPECT_NO_THROW(read_program(buffer + "vmovups zmm0, [a + 64]\nprefetcht0 [a + 4096]\n", "t"));
+    EXPECT_NO_THROW(read_program(buffer + "loop i 3\nvmovups zmm0, [a + 64*i - 32*i]\nend\n", "t"));
 }
 
 TEST(ProgramText, AllRowsOfATileLieInTheBufferItNames) {

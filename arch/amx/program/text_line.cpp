@@ -46,9 +46,12 @@ bool TextLine::next(std::istream& lines) {
     return static_cast<bool>(std::getline(lines, line_));
 }
 
-void TextLine::fail(Text at, const std::string& what) const {
-    const std::ptrdiff_t column = at.data() == nullptr ? 1 : at.data() - line_.data() + 1;
-    throw base::config::ConfigError(fmt::format("{}:{}:{}: {}", file_, number_, column, what));
+TextPlace TextLine::place(Text at) const {
+    return {number_, at.data() == nullptr ? 1 : at.data() - line_.data() + 1};
+}
+
+void TextLine::fail(const TextPlace& at, const std::string& what) const {
+    throw base::config::ConfigError(fmt::format("{}:{}:{}: {}", file_, at.line, at.column, what));
 }
 
 std::int64_t TextLine::integer(Text text, std::int64_t most, std::int64_t least) const {

@@ -29,6 +29,11 @@ std::vector<std::string> names_of(const std::vector<Named>& all, Text wrong) {
     return names;
 }
 
+struct TextPlace {
+    std::int64_t line = 0;  // both from 1
+    std::int64_t column = 1;
+};
+
 // The present line of a file. All texts given to it are views into what `code` returned.
 class TextLine {
   public:
@@ -36,15 +41,15 @@ class TextLine {
 
     // The next line; false: there is none.
     bool next(std::istream& lines);
-    // Errors are about line `number` of the file from now on.
-    void turn_to(std::int64_t number) { number_ = number; }
     std::int64_t number() const { return number_; }  // from 1
     // Without its comment.
     Text code() const { return Text{line_}.substr(0, line_.find('#')); }
 
-    // Throws ConfigError. `at`: the part of the line that is wrong; an empty view of nothing: the
-    // whole line.
-    [[noreturn]] void fail(Text at, const std::string& what) const;
+    // Of a part of the line; an empty view of nothing: of the whole line.
+    TextPlace place(Text at) const;
+    // Throws ConfigError. `at`: what is wrong, be it of a line that was read before.
+    [[noreturn]] void fail(const TextPlace& at, const std::string& what) const;
+    [[noreturn]] void fail(Text at, const std::string& what) const { fail(place(at), what); }
     // Decimal, or hexadecimal behind 0x; fails beyond `least`..`most`.
     std::int64_t integer(Text text, std::int64_t most, std::int64_t least = 0) const;
     // A name that can be told from a number and a sum; fails where `text` is none.
