@@ -50,13 +50,21 @@ void Ports::execute_store(EntryId id, std::int64_t now, std::int64_t latency) {
     window_.issue(id);
 }
 
+// The store line is for a store that waits for nothing else.
+bool Ports::older_store_goes(const Entry& entry) const {
+    return std::any_of(store_.begin(), store_.end(), [&](EntryId id) {
+        const Entry& store = window_.at(id);
+        return store.sequence < entry.sequence && store.port0 + store.port5 == 0;
+    });
+}
+
 void Ports::issue_tmul(std::int64_t now) {
     bool b_waits = false;  // of an older product
     for (auto it = tmul_.begin(); it != tmul_.end(); ++it) {
         const EntryId id = *it;
         Entry& entry = window_.at(id);
         if (!program::is_dot(entry.instruction->opcode)) {
-            if (now < store_free_) {
+            if (now < store_free_ || older_store_goes(entry)) {
                 continue;
             }
             tmul_.erase(it);
@@ -86,14 +94,25 @@ void Ports::issue_tmul(std::int64_t now) {
     }
 }
 
+// The oldest that can go. One that takes ports 0 or 5 stands behind what is older there.
 void Ports::issue_store(std::int64_t now) {
-    const EntryId id = store_.front();
-    const Entry& entry = window_.at(id);
-    if ((entry.port0 > 0 && now < port0_free_) || (entry.port5 > 0 && now < port5_free_)) {
-        return;
+    for (auto it = store_.begin(); it != store_.end(); ++it) {
+        const Entry& entry = window_.at(*it);
+        if (entry.port0 + entry.port5 > 0) {
+            issue_vector(now, entry.sequence);
+        }
+        if (ports_free(entry, now)) {
+            send_store(it, now);
+            return;
+        }
     }
+}
+
+void Ports::send_store(std::vector<EntryId>::iterator store, std::int64_t now) {
+    const EntryId id = *store;
+    const Entry& entry = window_.at(id);
+    store_.erase(store);
     take_ports(entry, now);
-    store_.erase(store_.begin());
     if (entry.instruction->opcode == program::Opcode::Sttilecfg) {
         const std::int64_t gathers = config_.tiles.store_config.count();  // no other meanwhile
         store_free_ = now + gathers;
@@ -163,15 +182,17 @@ void Ports::switch_port5(bool open, std::int64_t now) {
     port5_free_ = std::max(port5_free_, now) + still;
 }
 
-void Ports::issue_vector(std::int64_t now) {
+// Those older than the instruction `before`.
+void Ports::issue_vector(std::int64_t now, std::uint64_t before) {
     for (auto it = vector_.begin(); it != vector_.end();) {
-        const bool free0 = now >= port0_free_;
-        const bool free5 = now >= port5_free_;
-        if (!free0 && !free5) {
+        if (now < port0_free_ && now < port5_free_) {
             break;
         }
         const Entry& entry = window_.at(*it);
-        if ((entry.port0 > 0 && !free0) || (entry.port5 > 0 && !free5)) {
+        if (entry.sequence >= before) {
+            break;
+        }
+        if (!ports_free(entry, now)) {
             ++it;
             continue;
         }

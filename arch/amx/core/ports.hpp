@@ -1,10 +1,11 @@
 // The execution ports: TMUL, the store-data line, port 0, port 5 and the scalar ports.
 //
-// Each takes the oldest instruction whose operands are there and which it can execute. A TDP holds
-// TMUL a cycle for each row of A; a store of a tile that a TDP wrote holds TMUL and the store line
-// together. What an AVX-512 instruction takes of ports 0 and 5 is the device's to say; where either
-// will do, one is chosen when it enters the window. Port 5 takes none of those from a TDP or a
-// TILEZERO on until `port5_opens` AVX-512 instructions have followed it.
+// Each takes the oldest instruction whose operands are there and which it can execute, be it a
+// store that also needs another port. A TDP holds TMUL a cycle for each row of A; a store of a tile
+// that a TDP wrote holds TMUL and the store line together. What an AVX-512 instruction takes of
+// ports 0 and 5 is the device's to say; where either will do, one is chosen when it enters the
+// window. Port 5 takes none of those from a TDP or a TILEZERO on until `port5_opens` AVX-512
+// instructions have followed it.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +46,7 @@ class Ports {
             issue_store(now);
         }
         if (!vector_.empty()) {
-            issue_vector(now);
+            issue_vector(now, UINT64_MAX);
         }
         if (!scalar_.empty()) {
             issue_scalar(now);
@@ -56,7 +57,12 @@ class Ports {
     void insert(std::vector<EntryId>& list, EntryId id);
     void issue_tmul(std::int64_t now);
     void issue_store(std::int64_t now);
-    void issue_vector(std::int64_t now);
+    void issue_vector(std::int64_t now, std::uint64_t before);
+    bool older_store_goes(const Entry& entry) const;
+    void send_store(std::vector<EntryId>::iterator store, std::int64_t now);
+    bool ports_free(const Entry& entry, std::int64_t now) const {
+        return (entry.port0 == 0 || now >= port0_free_) && (entry.port5 == 0 || now >= port5_free_);
+    }
     void issue_scalar(std::int64_t now);
     void take_ports(const Entry& entry, std::int64_t now);
     void switch_port5(bool open, std::int64_t now);

@@ -351,7 +351,39 @@ TEST(Ports, ASaturatingStoreTakesItsPortsAndItsLatencyForItsData) {
     bench.run(20);
     EXPECT_EQ(bench.stores.data_at(0), 1 + 7 + 1);
     EXPECT_EQ(bench.issued_at(1), 1 + 3);
-    EXPECT_EQ(bench.issued_at(2), 4 + 3);  // stores are offered port 5 first
+    EXPECT_EQ(bench.issued_at(2), 4 + 3);  // it is younger
+}
+
+TEST(Ports, ASaturatingStoreStandsBehindWhatIsOlderOnItsPort) {
+    Bench bench(
+        "vpermd zmm2, zmm8, zmm9\nvpermd zmm3, zmm8, zmm9\nvpmovsdb [0x1000], zmm1, 16\n"
+        "vpermd zmm4, zmm8, zmm9\n",
+        timed("vpermd", {.latency = base::Cycles{7}, .port5 = 5}));
+    bench.run(20);
+    EXPECT_EQ(bench.issued_at(0), 1);
+    EXPECT_EQ(bench.issued_at(1), 1 + 5);
+    EXPECT_EQ(bench.issued_at(2), 1 + 2 * 5);
+    EXPECT_GT(bench.issued_at(3), bench.issued_at(2));
+}
+
+TEST(Ports, AStoreThatNeedsNoOtherPortPassesOneThatWaitsForIts) {
+    Bench bench(
+        "vpmovsdb [0x1000], zmm1, 16\nvpmovsdb [0x2000], zmm1, 16\nvmovups [0x3000], zmm1\n",
+        timed("vpmovsdb", {.latency = base::Cycles{7}, .port5 = 3}));
+    bench.run(20);
+    EXPECT_EQ(bench.issued_at(1), 1 + 3);
+    EXPECT_EQ(bench.issued_at(2), 1 + 1);
+}
+
+// The result is there in cycle 51, and the store line is taken until 63.
+TEST(Ports, AnOlderStoreGoesBeforeAResultsLines) {
+    Bench bench("sttilecfg [0x1000]\ntdpbssd tmm0, tmm4, tmm6\n" +
+                    repeated("tilestored [0x2000], 64, tmm5", 4) +
+                    "tilestored [0x3000], 64, tmm0\n",
+                sample(), 13);
+    bench.run(120);
+    EXPECT_EQ(bench.issued_at(5), 1 + 23 + 3 * 13);
+    EXPECT_EQ(bench.issued_at(6), bench.issued_at(5) + 13);
 }
 
 TEST(Ports, ASaturatingStoreWaitsForPortZeroToo) {
