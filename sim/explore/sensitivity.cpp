@@ -17,6 +17,12 @@ namespace {
 
 using arch::base::kPercent;
 
+// Changes that many times smaller than those that are ranked, of those 10 % at most, cannot matter:
+// what they do beyond their share is chance, as of requests that come in another order.
+constexpr double kTooSmall = 20;
+constexpr double kMostPercent = 10;
+constexpr std::size_t kNumbersOfChance = 12;  // that are changed by so little, both ways
+
 // A number of the device file, in its base unit.
 struct Number {
     std::int64_t count = 0;
@@ -68,6 +74,16 @@ std::pair<std::int64_t, std::int64_t> changed(std::int64_t count, double share) 
     return {share < 1 ? count - change : divided, count + change};
 }
 
+// Of a number that can be changed by so little.
+std::vector<std::string> nearby(const Number& number, double share) {
+    const double small = std::min(share, kMostPercent / kPercent) / kTooSmall;
+    if (static_cast<double>(number.count) * small < 1) {
+        return {};
+    }
+    const auto [smaller, larger] = changed(number.count, small);
+    return {number.text(smaller), number.text(larger)};
+}
+
 std::vector<Sensitivity> parameters_of(const Scenario& scenario, double share,
                                        const std::set<std::string>* only) {
     std::vector<Sensitivity> parameters;
@@ -95,6 +111,7 @@ std::vector<Sensitivity> parameters_of(const Scenario& scenario, double share,
             // What must be a power of two cannot be a little smaller or larger.
             parameter.smaller.otherwise = count % 2 == 0 ? number->text(count / 2) : "";
             parameter.larger.otherwise = number->text(2 * count);
+            parameter.nearby = nearby(*number, share);
             parameters.push_back(std::move(parameter));
         }
     }
@@ -141,6 +158,49 @@ void simulate_changes(SensitivityResult& result, const Job& base,
     }
 }
 
+// Numbers whose full changes were built and felt, evenly spread from the strongest to the weakest.
+std::vector<const Sensitivity*> numbers_of_chance(const SensitivityResult& result) {
+    std::vector<const Sensitivity*> felt;
+    for (const Sensitivity& parameter : result.parameters) {
+        const auto full = [](const Change& change) {
+            return change.time_percent && change.differs && change.value != change.otherwise;
+        };
+        if (!parameter.nearby.empty() && full(parameter.smaller) && full(parameter.larger)) {
+            felt.push_back(&parameter);
+        }
+    }
+    std::vector<const Sensitivity*> spread;
+    const std::size_t count = std::min(kNumbersOfChance, felt.size());
+    for (std::size_t i = 0; i < count; ++i) {
+        spread.push_back(felt[i * felt.size() / count]);
+    }
+    return spread;
+}
+
+std::optional<double> chance_of(const SensitivityResult& result, const Job& base,
+                                const nlohmann::ordered_json& unchanged, std::size_t processes) {
+    std::vector<Job> jobs;
+    std::vector<double> shares;
+    for (const Sensitivity* parameter : numbers_of_chance(result)) {
+        for (const bool larger : {false, true}) {
+            jobs.push_back(base);
+            jobs.back().overrides.emplace_back(parameter->key, parameter->nearby[larger ? 1 : 0]);
+            shares.push_back(*(larger ? parameter->larger : parameter->smaller).time_percent *
+                             std::min(1.0, kMostPercent / result.percent) / kTooSmall);
+        }
+    }
+    const std::vector<Simulated> runs = simulate_all(jobs, processes);
+    std::optional<double> most;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (runs[i].good() && comparable(runs[i].result) != unchanged) {
+            const double time = runs[i].result["time_ns"].get<double>();
+            const double moved = kPercent * (time / result.time_ns - 1) - shares[i];
+            most = std::max(most.value_or(0), std::abs(moved));
+        }
+    }
+    return most;
+}
+
 void name_unexercised(SensitivityResult& result, const std::vector<std::string>& keys) {
     for (Sensitivity& parameter : result.parameters) {
         parameter.not_exercised =
@@ -155,6 +215,10 @@ void name_unexercised(SensitivityResult& result, const std::vector<std::string>&
 double Sensitivity::strength() const {
     return std::max(std::abs(smaller.time_percent.value_or(0)),
                     std::abs(larger.time_percent.value_or(0)));
+}
+
+bool SensitivityResult::by_chance(const Sensitivity& parameter) const {
+    return chance_percent && parameter.strength() <= *chance_percent;
 }
 
 SensitivityResult sensitivity(const Job& base, double percent, std::size_t processes,
@@ -176,6 +240,7 @@ SensitivityResult sensitivity(const Job& base, double percent, std::size_t proce
     std::stable_sort(
         result.parameters.begin(), result.parameters.end(),
         [](const Sensitivity& a, const Sensitivity& b) { return a.strength() > b.strength(); });
+    result.chance_percent = chance_of(result, base, unchanged, processes);
     return result;
 }
 
@@ -199,8 +264,15 @@ std::string to_table(const SensitivityResult& result) {
                                           parameter.not_exercised ? "  (could not matter)" : "");
             continue;
         }
-        text += fmt::format("{:<48} {:>14} {:>32} {:>32}\n", parameter.key, parameter.value,
-                            text_of(parameter.smaller), text_of(parameter.larger));
+        text += fmt::format("{:<48} {:>14} {:>32} {:>32}{}\n", parameter.key, parameter.value,
+                            text_of(parameter.smaller), text_of(parameter.larger),
+                            result.by_chance(parameter) ? "  (chance)" : "");
+    }
+    if (result.chance_percent) {
+        text += fmt::format(
+            "(chance): no more than the {:.2f} % by which changes too small to matter move the "
+            "time\n",
+            *result.chance_percent);
     }
     return text + (without_effect.empty() ? "" : "read, but changed nothing:\n" + without_effect);
 }
@@ -221,11 +293,15 @@ nlohmann::ordered_json to_json(const SensitivityResult& result) {
                               {"value", parameter.value},
                               {"smaller", json_of(parameter.smaller)},
                               {"larger", json_of(parameter.larger)},
+                              {"by_chance", result.by_chance(parameter)},
                               {"not_exercised", parameter.not_exercised}});
     }
-    return {{"time_ns", result.time_ns},
-            {"percent", result.percent},
-            {"parameters", std::move(parameters)}};
+    return {
+        {"time_ns", result.time_ns},
+        {"percent", result.percent},
+        {"chance_percent", result.chance_percent ? nlohmann::ordered_json(*result.chance_percent)
+                                                 : nlohmann::ordered_json(nullptr)},
+        {"parameters", std::move(parameters)}};
 }
 
 }  // namespace tilesim::sim::explore

@@ -23,14 +23,20 @@ struct Sensitivity {
     std::string key;    // "device.npu.clock"
     std::string value;  // as it is
     Change smaller, larger;
-    bool not_exercised = false;  // so says the run without a change
-    double strength() const;     // the larger change, without its sign
+    std::vector<std::string> nearby;  // values too close to it to matter; none where it is coarse
+    bool not_exercised = false;       // so says the run without a change
+    double strength() const;          // the larger change, without its sign
 };
 
 struct SensitivityResult {
     double time_ns = 0;  // unchanged
     double percent = 0;
+    // How far changes too small to matter move the time, beyond their share of what the full ones
+    // do; nothing where no number can be changed by so little.
+    std::optional<double> chance_percent;
     std::vector<Sensitivity> parameters;  // the strongest first
+
+    bool by_chance(const Sensitivity& parameter) const;  // its effect is no larger than that
 };
 
 // Of all keys, or of these. From 100 % on a number is divided by what it is multiplied by: 100 is
