@@ -263,6 +263,12 @@ bool NpuConfig::has_shim_dma(std::int64_t column) const {
            std::find(shim_columns.begin(), shim_columns.end(), column) != shim_columns.end();
 }
 
+NpuConfig NpuConfig::first_columns(std::int64_t count) const {
+    NpuConfig part = *this;
+    part.columns = count > 0 ? std::min(count, columns) : columns;
+    return part;
+}
+
 std::int64_t NpuConfig::most_lock_value() const {
     constexpr std::int64_t kSixBits = 63;
     return lock_kind == LockKind::Binary ? 1 : kSixBits;

@@ -173,6 +173,8 @@ struct NpuConfig {
     program::TileKind kind_of(program::TileCoordinate tile) const;
     bool contains(program::TileCoordinate tile) const;
     bool has_shim_dma(std::int64_t column) const;
+    // The first columns alone, as a partition has them; 0: all.
+    NpuConfig first_columns(std::int64_t count) const;
     std::int64_t most_lock_value() const;
     const DmaConfig& dma_of(program::TileKind kind) const;
     std::int64_t locks_of(program::TileKind kind) const;  // of such a tile

@@ -31,17 +31,18 @@ ProgramRefused::ProgramRefused(std::vector<std::string> problems, std::vector<Sh
       shortfalls_(std::move(shortfalls)) {}
 
 ReadyProgram prepare(program::Program program, const NpuConfig& config) {
-    place_buffers(program, config);
-    refuse(verify(program, config), program, config);
-    refuse(check_paths(program, config), program, config);  // before the router takes them as given
-    stream::route(program, config);
+    const NpuConfig part = config.first_columns(program.columns);
+    place_buffers(program, part);
+    refuse(verify(program, part), program, config);
+    refuse(check_paths(program, part), program, config);  // before the router takes them as given
+    stream::route(program, part);
     // Words too many are an error where the stream cannot hold them: its length must be known.
-    TransferFindings transfers = check_transfers(program, config);
+    TransferFindings transfers = check_transfers(program, part);
     refuse(std::move(transfers.errors), program, config);
-    ProgramAnalysis analysis = analyse(program, config);
+    ProgramAnalysis analysis = analyse(program, part);
     std::vector<std::string> findings = std::move(transfers.warnings);
     // The router does not count rules: its ways run here, and stated they would be refused.
-    for (const std::string& problem : check_paths(program, config)) {
+    for (const std::string& problem : check_paths(program, part)) {
         findings.push_back("as routed: " + problem);
     }
     for (const std::string& deadlock : analysis.deadlocks) {

@@ -1,6 +1,7 @@
 // What a program goes through before it runs.
 #include "arch/npu/check/ready_program.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,6 +24,8 @@ NpuConfig small_device() {
     NpuConfig config;
     config.stream.sink_fifo = 5;
     config.stream.hop_latency = base::Cycles{3};
+    config.memory_dma.channels = 6;
+    config.memory_dma.descriptors = 48;
     return config;
 }
 
@@ -135,6 +138,43 @@ TEST(ReadyProgram, NeedsAWayForEveryStream) {
     program.routes[1].path.clear();
     program.routes[1].source.index = 1;
     EXPECT_THAT(refusal(program), HasSubstr("other"));
+}
+
+// Four wires lead south to a memory tile; words can reach it from another column through its shim.
+TEST(ReadyProgram, KeepsToItsColumns) {
+    program::Program program;
+    program.buffers = {{"box", {0, 1}, program::kUnplaced, 4 * kBufferWords}};
+    program.dmas = {{{0, 1}, {}, {}}};
+    for (std::int64_t i = 0; i < 6; ++i) {
+        const program::TileCoordinate core{0, 2 + i / 2};
+        const auto receiver = program::Direction::S2MM;
+        if (i % 2 == 0) {
+            program.buffers.push_back(
+                {fmt::format("out{}", i), core, program::kUnplaced, 4 * kBufferWords});
+            program.dmas.push_back(
+                channel(core, program::Direction::MM2S, 1 + i / 2, kBufferWords));
+        } else {
+            program.dmas.back().starts.push_back({program::Direction::MM2S, 1, {0, 1, false}});
+        }
+        program::BufferDescriptor descriptor;
+        descriptor.id = i % 2 * 24 + i;
+        descriptor.length = kBufferWords;
+        program.dmas[0].descriptors.push_back(descriptor);
+        program.dmas[0].starts.push_back({receiver, i, {descriptor.id, 1, false}});
+        program.routes.push_back({fmt::format("way{}", i),
+                                  {core, program::Direction::MM2S, i % 2},
+                                  {{{0, 1}, receiver, i}},
+                                  std::nullopt,
+                                  false,
+                                  {}});
+    }
+    EXPECT_EQ(refusal(program), "");
+    program.columns = 1;
+    EXPECT_THAT(refusal(program), HasSubstr("way"));
+    program.routes.resize(1);
+    program.dmas[0].starts.resize(1);
+    program.dmas.push_back(channel({1, 2}, program::Direction::MM2S, 1, kBufferWords));
+    EXPECT_THAT(refusal(program), HasSubstr("1,2: outside the array"));
 }
 
 TEST(ReadyProgram, MayNotSendMoreThanIsTakenAndTheStreamHolds) {

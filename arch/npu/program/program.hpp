@@ -368,6 +368,9 @@ void set_where(std::vector<SequenceOp>& sequence, std::size_t first, base::FileP
 struct Program {
     std::string name;
     std::string file = {};  // that every `where` is a place in; empty where none was read
+    // The array's first columns, beyond which nothing lies and no stream goes: the partition it is
+    // for. 0: all.
+    std::int64_t columns = 0;
     std::vector<Lock> locks;
     std::vector<Buffer> buffers;
     std::vector<ExternalBuffer> external_buffers;

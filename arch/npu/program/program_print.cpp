@@ -138,6 +138,7 @@ class Printer {
 
     std::string run() {
         text_ = fmt::format("program: {}\n", scalar(program_.name));
+        text_ += program_.columns > 0 ? fmt::format("columns: {}\n", program_.columns) : "";
         text_ += program_.ends_with_sequence ? "ends_with_sequence: on\n" : "";
         text_ += program_.sets_itself_up ? "sets_itself_up: on\n" : "";
         storage();

@@ -26,6 +26,8 @@ class Reader {
     Program run() {
         program_.file = root_.file();
         root_.required("program", program_.name, "the program's name");
+        root_.optional("columns", program_.columns, {0, 64},
+                       "the array's first columns, to which the program keeps; 0: all");
         root_.optional("ends_with_sequence", program_.ends_with_sequence,
                        "the run is over when the sequence is, whatever is still under way");
         root_.optional("sets_itself_up", program_.sets_itself_up,

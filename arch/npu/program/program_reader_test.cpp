@@ -137,6 +137,7 @@ TEST(ProgramReader, ReadsAnIterationAsItIs) {
 TEST(ProgramReader, ReadsAnEmptyProgramAsPrinted) {
     Program program;
     program.name = "nothing";
+    program.columns = 2;
     program.cores.push_back({{0, 2}, {}, {}});
     auto document = Document::parse(print(program), "p.yaml");
     auto root = document.root();

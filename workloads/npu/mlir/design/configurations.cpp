@@ -141,8 +141,8 @@ class Configurations {
     void check_target(const Operation& device) const {
         const std::string target = target_of(device);
         const std::string loader = target_of(main_.device);
-        const std::string array = design::device_of(target);
-        const std::string loaders = design::device_of(loader);
+        const std::string array = read_target(target).device;
+        const std::string loaders = read_target(loader).device;
         if (!array.empty() && !loaders.empty() && array != loaders) {
             throw ReadError(device.where,
                             fmt::format("@{} is a configuration of {}, and the sequence that loads "

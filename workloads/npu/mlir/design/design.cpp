@@ -11,6 +11,7 @@
 #include "workloads/npu/mlir/design/arguments.hpp"
 #include "workloads/npu/mlir/design/configurations.hpp"
 #include "workloads/npu/mlir/design/device.hpp"
+#include "workloads/npu/mlir/design/device_names.hpp"
 #include "workloads/npu/mlir/lowering.hpp"
 #include "workloads/npu/mlir/sequence/sequence.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
@@ -68,6 +69,15 @@ bool is_implicit_device(const Operation& operation) {
     const auto& operations = region_of(operation).blocks.front().operations;
     return std::any_of(operations.begin(), operations.end(),
                        [](const Operation& each) { return each.name == "aie.tile"; });
+}
+
+std::string target_of(const Operation& device) {
+    if (device.name == "module") {
+        return std::string{kImplicitTarget};
+    }
+    Cursor cursor(device);
+    Cursor inside(cursor.group("("));
+    return inside.word();
 }
 
 struct Devices {
@@ -273,13 +283,7 @@ Source parse_design(const std::string& text, const std::string& file, std::int64
 
 std::string target_of(const Source& source, const ReadOptions& options) {
     try {
-        const Operation& design = *devices_of(source, options).design;
-        if (design.name == "module") {
-            return std::string{kImplicitTarget};
-        }
-        Cursor cursor(design);
-        Cursor inside(cursor.group("("));
-        return inside.word();
+        return target_of(*devices_of(source, options).design);
     } catch (const ReadError& error) {
         throw ConfigError(located(source, error.where(), error.what()));
     }
@@ -362,6 +366,13 @@ void check_headers(const program::Program& program, Lowering& lowering) {
     }
 }
 
+void keep_to(program::Program& program, std::int64_t columns) {
+    program.columns = columns;
+    for (program::Program& next : program.then) {
+        keep_to(next, columns);
+    }
+}
+
 // A side file may be of several designs: what this one does not call is said, not refused.
 void note_uncalled(const program::Program& program, Lowering& lowering) {
     const KernelCosts& costs = lowering.options.costs;
@@ -392,7 +403,9 @@ void note_uncalled(const program::Program& program, Lowering& lowering) {
 Design lower(const Source& source, const ReadOptions& options, const NpuConfig& config) {
     try {
         const Devices devices = devices_of(source, options);
-        Lowering lowering{config, options, *devices.design};
+        const NpuConfig partition =
+            config.first_columns(read_target(target_of(*devices.design)).columns);
+        Lowering lowering{partition, options, *devices.design};
         if (devices.design->name == "module") {
             lowering.note(
                 fmt::format("the module has no aie.device: taken as {}, as the compiler "
@@ -408,6 +421,7 @@ Design lower(const Source& source, const ReadOptions& options, const NpuConfig& 
         check_named(source, lowering);
         Design design;
         design.program = lowered(lowering, *devices.routed, source);
+        keep_to(design.program, partition.columns < config.columns ? partition.columns : 0);
         if (lowering.errors.empty()) {
             check_headers(design.program, lowering);
         }

@@ -397,7 +397,7 @@ std::string device_of_design(const DesignFile& design, std::vector<std::string>&
             "aie.device({}) is a placeholder: taken as npu2; --set device=xdna for npu1", target));
         return "xdna2";
     }
-    const std::string device = device_of(target);
+    const std::string device = read_target(target).device;
     if (device.empty()) {
         throw ConfigError(
             fmt::format("{}: no device of ours is meant by aie.device({}); choose "

@@ -449,12 +449,38 @@ TEST(Design, TraceUnitsWatchWhatTheDesignDeclares) {
 }
 
 TEST(DeviceNames, PartitionsMeanTheirArray) {
-    EXPECT_EQ(device_of("npu1_4col"), "xdna");
-    EXPECT_EQ(device_of("npu"), "xdna");
-    EXPECT_EQ(device_of("ipu"), "xdna");  // its name before 2024
-    EXPECT_EQ(device_of("npu2_1col"), "xdna2");
-    EXPECT_EQ(device_of("xcvc1902"), "vck190");
-    EXPECT_EQ(device_of("NPUDEVICE"), "");
+    EXPECT_EQ(read_target("npu1_4col"), (Target{"xdna", 4}));
+    EXPECT_EQ(read_target("npu"), (Target{"xdna", 0}));
+    EXPECT_EQ(read_target("ipu"), (Target{"xdna", 0}));  // its name before 2024
+    EXPECT_EQ(read_target("npu2_1col"), (Target{"xdna2", 1}));
+    EXPECT_EQ(read_target("npu2_7col"), (Target{"xdna2", 7}));
+    EXPECT_EQ(read_target("xcvc1902"), (Target{"vck190", 0}));
+    for (const char* unknown : {"NPUDEVICE", "npu1_5col", "npu2_9col", "npu1_0col", "npu1_",
+                                "npu1_1", "npu1_1row", "npu12", "xcvc1902_1col"}) {
+        EXPECT_EQ(read_target(unknown), Target{}) << unknown;
+    }
+}
+
+TEST(DeviceNames, NothingOfADesignLiesBesideItsPartition) {
+    const auto small = [](const std::string& target) {
+        const std::string text =
+            "module { aie.device(" + target +
+            ") {\n"
+            "%s = aie.tile(0, 0) %c = aie.logical_tile<CoreTile>(?, ?)\n"
+            "aie.core(%c) { aie.end } %d = aie.tile(0, 2) %e = aie.tile(0, 3)\n"
+            "%f = aie.tile(0, 4) %g = aie.tile(0, 5) aie.core(%d) { aie.end }\n"
+            "aie.core(%e) { aie.end } aie.core(%f) { aie.end } aie.core(%g) { aie.end } } }";
+        return read_for("xdna", text).program;
+    };
+    EXPECT_EQ(small("npu1").columns, 0);
+    EXPECT_EQ(small("npu1_4col").columns, 0);
+    EXPECT_EQ(small("npu1_2col").columns, 2);
+    EXPECT_THAT([&] { small("npu1_1col"); },
+                testing::ThrowsMessage<ConfigError>(HasSubstr("no tile is left for %c")));
+    EXPECT_THAT(
+        [] { read_for("xdna", "module { aie.device(npu1_2col) {\n%t = aie.tile(2, 0) } }"); },
+        testing::ThrowsMessage<ConfigError>(
+            HasSubstr("tile 2,0 is outside the array of this target, columns 0..1 and rows 0..5")));
 }
 
 }  // namespace

@@ -1,25 +1,47 @@
 #include "workloads/npu/mlir/design/device_names.hpp"
 
-#include <utility>
+#include <charconv>
+#include <optional>
 
 namespace tilesim::workloads::npu::mlir::design {
 
 namespace {
 
-// A target begins with the left name; what follows ("_4col") is a partition of the same array.
-constexpr std::pair<std::string_view, std::string_view> kDeviceOf[] = {
-    {"npu2", "xdna2"}, {"npu4", "xdna2"},      {"npu1", "xdna"},       {"npu", "xdna"},
-    {"ipu", "xdna"},   {"xcvc1902", "vck190"}, {"xcve2802", "ve2802"}, {"xcve2302", "ve2302"}};
+struct Array {
+    std::string_view name;
+    std::string_view device;
+    std::int64_t partitions = 0;  // it has those of 1 to so many columns; 0: none
+};
+constexpr Array kArrays[] = {{"npu2", "xdna2", 8},   {"npu4", "xdna2", 8},  {"npu1", "xdna", 4},
+                             {"npu", "xdna", 4},     {"ipu", "xdna", 4},    {"xcvc1902", "vck190"},
+                             {"xcve2802", "ve2802"}, {"xcve2302", "ve2302"}};
+
+// The columns in "_4col"; 0 for nothing at all.
+std::optional<std::int64_t> columns_in(std::string_view suffix) {
+    constexpr std::string_view kUnit = "col";
+    std::int64_t columns = 0;
+    if (suffix.empty()) {
+        return columns;
+    }
+    const char* const end = suffix.data() + suffix.size();
+    const auto [behind, error] = std::from_chars(suffix.data() + 1, end, columns);
+    const bool counts = suffix.front() == '_' && error == std::errc{} && columns > 0 &&
+                        std::string_view(behind, end) == kUnit;
+    return counts ? std::optional{columns} : std::nullopt;
+}
 
 }  // namespace
 
-std::string device_of(std::string_view target) {
-    for (const auto& [prefix, device] : kDeviceOf) {
-        if (target == prefix || (target.starts_with(prefix) && target[prefix.size()] == '_')) {
-            return std::string{device};
+Target read_target(std::string_view name) {
+    for (const Array& array : kArrays) {
+        if (name.starts_with(array.name)) {
+            const auto columns = columns_in(name.substr(array.name.size()));
+            if (columns && *columns <= array.partitions) {
+                return {std::string{array.device}, *columns};
+            }
         }
     }
-    return "";
+    return {};
 }
 
 }  // namespace tilesim::workloads::npu::mlir::design

@@ -1,12 +1,19 @@
-// Which of our devices a design's target name means.
+// Which of our devices a design's target name means, and how much of it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace tilesim::workloads::npu::mlir::design {
 
-// "npu1_4col" is "xdna", "npu2" is "xdna2"; empty when we have no such device.
-std::string device_of(std::string_view target);
+struct Target {
+    std::string device = {};   // empty when we have none of this name
+    std::int64_t columns = 0;  // of the partition; 0: the whole array
+    bool operator==(const Target&) const = default;
+};
+
+// "npu1_2col" is two columns of "xdna", "npu2" is "xdna2".
+Target read_target(std::string_view name);
 
 }  // namespace tilesim::workloads::npu::mlir::design

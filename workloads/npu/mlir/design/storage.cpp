@@ -91,10 +91,10 @@ class Storage {
         const Location where = inside.where();
         const program::TileCoordinate at = read_coordinate(inside);
         if (!lowering_.config.contains(at)) {
-            throw ReadError(where, fmt::format("tile {},{} is outside the array of {} columns and "
-                                               "{} rows",
-                                               at.column, at.row, lowering_.config.columns,
-                                               lowering_.config.rows()));
+            throw ReadError(where, fmt::format("tile {},{} is outside the array of this target, "
+                                               "columns 0..{} and rows 0..{}",
+                                               at.column, at.row, lowering_.config.columns - 1,
+                                               lowering_.config.rows() - 1));
         }
         lowering_.names.define(
             result_of(operation),
