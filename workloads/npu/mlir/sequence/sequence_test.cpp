@@ -44,6 +44,26 @@ TEST(Design, TheSequenceStatesTransfers) {
     EXPECT_EQ(std::get<program::SetLock>(program.sequence[3]).value, 7);
 }
 
+// Riallto's applications of 2023 move their frames so.
+TEST(Design, OfThreeStridesOneOfZeroGoesOnInsideOfIt) {
+    const auto written = [](const char* numbers) {
+        const std::string transfer = std::string{kSmallDesign} +
+                                     "aie.runtime_sequence(%a: memref<8x64xi32>) {\n"
+                                     "aiex.npu.dma_memcpy_nd(0, 0, %a" +
+                                     numbers +
+                                     ") {id = 2 : i64, metadata = @in} : memref<8x64xi32> }";
+        return std::get<program::WriteDescriptor>(read(transfer).program.sequence.at(0)).descriptor;
+    };
+    const auto whole = written("[0, 0, 0, 0][1, 1, 8, 64][0, 0, 0]");
+    EXPECT_EQ(whole.length, 8 * 64);
+    EXPECT_TRUE(whole.dimensions.empty());
+    const auto rows = written("[0, 0, 0, 0][1, 4, 2, 16][0, 0, 32]");
+    EXPECT_EQ(rows.length, 4 * 2 * 16);
+    ASSERT_EQ(rows.dimensions.size(), 3U);
+    EXPECT_EQ(rows.dimensions[2].size, 4);
+    EXPECT_EQ(rows.dimensions[2].stride, 2 * 32);
+}
+
 // The words of 33828896 come from a compiler's listing: release lock 1 by 1, acquire lock 0 at 1,
 // valid.
 TEST(Design, RegisterWritesAreDescriptors) {

@@ -30,11 +30,24 @@ void ShimTransfers::memcpy_nd(const Operation& operation, Scope& scope) {
     const auto offsets = numbers(inside, scope);
     const auto sizes = numbers(inside, scope);
     auto strides = numbers(inside, scope);
-    if (strides.size() == 3) {
+    const bool earlier = strides.size() == 3;
+    if (earlier) {
         strides.push_back(1);
     }
     if (offsets.size() != 4 || sizes.size() != 4 || strides.size() != 4) {
         throw ReadError(operation.where, "expected 4 offsets, 4 sizes and 3 or 4 strides");
+    }
+    for (std::size_t i = 4; i-- > 0;) {
+        // The compilers of three strides, before July 2024, programmed no wrap in front of a stride
+        // of 0: the dimension goes on where the one inside it ends.
+        if (earlier && (i == 1 || i == 2) && strides[i] == 0 && sizes[i] > 1) {
+            strides[i] = strides[i + 1] * sizes[i + 1];
+        }
+        const bool sane = std::abs(offsets[i]) < (1LL << 31) && std::abs(sizes[i]) < (1 << 30) &&
+                          std::abs(strides[i]) < (1LL << 31);
+        if (!sane || sizes[i] < 1) {
+            throw ReadError(operation.where, fmt::format("size {} is out of range", sizes[i]));
+        }
     }
     const program::ChannelId channel =
         allocation(lowering_, text_attribute(operation, "metadata"), operation.where);
@@ -47,11 +60,6 @@ void ShimTransfers::memcpy_nd(const Operation& operation, Scope& scope) {
     }
     transfer.offset = elements_before(view, transfer.type.element_bits, operation.where);
     for (std::size_t i = 0; i < 4; ++i) {
-        const bool sane = std::abs(offsets[i]) < (1LL << 31) && std::abs(sizes[i]) < (1 << 30) &&
-                          std::abs(strides[i]) < (1LL << 31);
-        if (!sane || sizes[i] < 1) {
-            throw ReadError(operation.where, fmt::format("size {} is out of range", sizes[i]));
-        }
         transfer.offset += offsets[i] * strides[i];
         if (i > 0) {
             transfer.length = std::min<std::int64_t>(transfer.length * sizes[i], 1LL << 40);
