@@ -223,8 +223,7 @@ TEST(Configuration, WhatItsFormAllowsAndIsNotReadIsRefusedByName) {
     EXPECT_THAT(error({0x30122, 1, 2, 0x21F000}), HasSubstr("scatter write of two values"));
     EXPECT_THAT(error({0x4010D, 0, 0x21F000, 4, 1}), HasSubstr("keyhole write (0x10d)"));
     EXPECT_THAT(error({0x4010C, 0, 0x21F000, 0xFFFFFFFF, 1}), HasSubstr("block of 4294967295"));
-    // Vendors' overlays have a form of their own: an operation, how many, then addresses and
-    // values.
+    // A group of commands where no PDI's header says that they are grouped.
     EXPECT_THAT(error({3, 1, 0x21F000, 1}), HasSubstr("command 0x3 is not known"));
     // Of another unit's it is one of the writes that are counted.
     EXPECT_EQ(read_configuration(bytes_of(configuration({0x4010D, 1, 0xF1200000, 4, 1})), "x.bin")
@@ -235,6 +234,56 @@ TEST(Configuration, WhatItsFormAllowsAndIsNotReadIsRefusedByName) {
     old[4] = ~(old[0] + old[1] + old[2] + old[3]);
     EXPECT_THAT(error_of([&] { read_configuration(bytes_of(old), "x.bin"); }),
                 HasSubstr("version 1.20 keeps its commands in sections"));
+}
+
+// A PDI as xclbinutil rewrites it; its CDO's header still states the length of before.
+std::string grouped(const std::vector<std::uint32_t>& commands,
+                    const std::vector<std::uint32_t>& data) {
+    const auto length = static_cast<std::uint32_t>(4 * commands.size());
+    std::vector<std::uint32_t> words{1, length, 0x8966 | length << 16 | length >> 16, 0};
+    const std::vector<std::uint32_t> header = configuration(std::vector<std::uint32_t>(1000));
+    words.insert(words.end(), header.begin(), header.begin() + 5);
+    words.insert(words.end(), commands.begin(), commands.end());
+    words.insert(words.end(), data.begin(), data.end());
+    return std::string(320, '\0') + bytes_of(words);
+}
+
+TEST(Configuration, CommandsThatXclbinutilHasGroupedAreTheSameWrites) {
+    const std::vector<std::uint32_t> commands{
+        3, 2,       0x21F000, 1,        0x21F010, 2,  // two writes
+        2, 1,       0x35014,  0x7F,     0x3F,         // masked
+        8, 1,       0,        0x21F020, 3,            // write, address of two words
+        7, 1,       0,        0x232000, 2,        3,  // masked, likewise
+        5, 2,       0,        0x1D000,  4,        2,
+        0, 0x1D020, 0,        0x10001  // blocks: bytes into the data, words
+    };
+    const auto writes = read_configuration(grouped(commands, {9, 5, 6}), "x.pdi").writes;
+    ASSERT_EQ(writes.size(), 7U);
+    EXPECT_EQ(std::get<Write>(writes[1]).address, 0x21F010U);
+    EXPECT_EQ(std::get<Write>(writes[1]).words, (std::vector<std::uint32_t>{2}));
+    EXPECT_EQ(std::get<MaskedWrite>(writes[2]).address, 0x35014U);
+    EXPECT_EQ(std::get<MaskedWrite>(writes[2]).mask, 0x7FU);
+    EXPECT_EQ(std::get<MaskedWrite>(writes[2]).value, 0x3FU);
+    EXPECT_EQ(std::get<Write>(writes[3]).address, 0x21F020U);
+    EXPECT_EQ(std::get<MaskedWrite>(writes[4]).mask, 2U);
+    EXPECT_EQ(std::get<MaskedWrite>(writes[4]).value, 3U);
+    EXPECT_EQ(std::get<Write>(writes[5]).words, (std::vector<std::uint32_t>{5, 6}));
+    EXPECT_EQ(std::get<Write>(writes[6]).address, 0x1D020U);
+    EXPECT_EQ(std::get<Write>(writes[6]).words, (std::vector<std::uint32_t>{9}));
+    const auto error = [&](const std::vector<std::uint32_t>& words,
+                           const std::vector<std::uint32_t>& data) {
+        return error_of([&] { read_configuration(grouped(words, data), "x.pdi"); });
+    };
+    // As versions of the tool do, which count the file without its CDO's header.
+    EXPECT_THAT(error(commands, {9, 5}),
+                HasSubstr("2 words at byte 4 of the data lie behind the image's end (versions of "
+                          "xclbinutil cut off its last 20 bytes)"));
+    EXPECT_THAT(error({3, 2, 0x21F000, 1}, {1, 2}), HasSubstr("group of 2 commands does not fit"));
+    EXPECT_THAT(error({0x11, 1, 0}, {}), HasSubstr("a group of commands 0x11 is not known"));
+    std::string short_file = grouped(commands, {});
+    short_file.resize(short_file.size() - 8);
+    EXPECT_THAT(error_of([&] { read_configuration(short_file, "x.pdi"); }),
+                HasSubstr("words of commands are stated, the file has"));
 }
 
 // An xclbin as XRT lays it out: its platform's boot image, then a partition of two images.

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "arch/base/config.hpp"
+#include "workloads/npu/binary/grouped_commands.hpp"
 #include "workloads/npu/binary/xclbin.hpp"
 
 namespace tilesim::workloads::npu::binary {
@@ -247,6 +248,10 @@ Configuration read_configuration(const std::string& given, const std::string& fi
                                       words[2] >> 8, words[2] & 0xFF));
         }
         const std::size_t rest = words.size() - kHeaderWords;
+        if (const auto commands = grouped_commands(bytes, at)) {
+            read_groups(words.from(kHeaderWords, rest), *commands / kWordSize, writes);
+            break;  // such an image has one
+        }
         const std::size_t count = length == 0 ? rest : std::min<std::size_t>(length, rest);
         if (length > rest) {
             words.fail(3, fmt::format("{} words are stated, the file has {}", length, rest));
