@@ -50,6 +50,9 @@ double misfit_of(const LaneSides& lane, std::size_t skipped) {
     // From a begin that is cut no gap is known.
     const std::size_t first = !mine.empty() && mine[0].begin_is_cut ? 1 : 0;
     for (std::size_t i = first; i < first + kGapsToFit && i + 1 < mine.size(); ++i) {
+        if (mine[i + 1].after_restart) {
+            break;
+        }
         if (skipped + i + 1 >= theirs.size()) {
             sum += 1;
             continue;
@@ -122,7 +125,11 @@ PairedLane pair_up(const std::string& event, const LaneSides& lane, std::int64_t
     const std::size_t skipped = missed(*lane.simulated, start);
     result.measured = static_cast<std::int64_t>(lane.measured->size());
     result.simulated = static_cast<std::int64_t>(lane.simulated->size() - skipped);
-    const std::size_t count = std::min(lane.measured->size(), lane.simulated->size() - skipped);
+    // Which of the simulated events a unit missed before it was started again is not known.
+    const auto known = std::find_if(lane.measured->begin(), lane.measured->end(),
+                                    [](const Interval& each) { return each.after_restart; });
+    const auto mine = static_cast<std::size_t>(known - lane.measured->begin());
+    const std::size_t count = std::min(mine, lane.simulated->size() - skipped);
     for (std::size_t i = 0; i < count; ++i) {
         Pair pair{(*lane.measured)[i], (*lane.simulated)[skipped + i],
                   static_cast<std::int64_t>(skipped + i)};

@@ -36,6 +36,15 @@ TEST(Alignment, AllLanesOfAUnitBeginToBeRecordedAtOneCycle) {
 }
 
 // The first command is at cycle 1: a level that is on there began before.
+TEST(Alignment, WhatFollowsASecondStartOfTheUnitIsNotPaired) {
+    TraceFile measured = core_from(100);
+    measured.lanes[{kUnit, "INSTR_LOCK_ACQUIRE_REQ"}][1].after_restart = true;
+    const PairedUnit unit = paired(measured, core_from(100)).at(kUnit);
+    EXPECT_EQ(unit.lanes.at("INSTR_LOCK_ACQUIRE_REQ").pairs.size(), 1U);
+    EXPECT_EQ(unit.lanes.at("INSTR_LOCK_ACQUIRE_REQ").measured, 2);
+    EXPECT_EQ(unit.lanes.at("INSTR_EVENT_0").pairs.size(), 2U);
+}
+
 TEST(Alignment, ALevelThatIsOnAsTheRecordingBeginsHasNoLength) {
     for (const std::int64_t begin : {1, 2}) {
         TraceFile file = core_from(100);

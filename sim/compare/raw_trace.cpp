@@ -24,6 +24,7 @@ constexpr std::size_t kPacketWords = 8;
 constexpr std::size_t kPartingZeros = 8;
 constexpr std::size_t kSampledWords = 512;  // of a file that may be a trace
 constexpr std::size_t kSlots = 8;
+constexpr std::uint32_t kAllSlots = 0xFF;
 constexpr std::int64_t kMostIntervals = 50'000'000;
 constexpr std::int64_t kMostPause = std::int64_t{1} << 40;  // cycles; beyond, it is no timer
 constexpr std::size_t kTimerBytes = 7;
@@ -50,11 +51,12 @@ class Decoder {
         while (at_ < bytes_.size() && intervals_total_ < kMostIntervals) {
             command(bytes_[at_]);
         }
-        switch_off(0xFF, cycle_ + 1);
+        cut_off();
     }
 
     const std::array<std::vector<Interval>, kSlots>& slots() const { return slots_; }
     std::int64_t starts() const { return starts_; }
+    std::int64_t unknown_pauses() const { return unknown_pauses_; }  // before starts
 
   private:
     std::uint32_t byte(std::size_t ahead) const {
@@ -91,7 +93,8 @@ class Decoder {
         }
     }
 
-    // With the timer: of a unit that is started again the time between is known.
+    // With the timer: of a unit that is started again the time between is known, unless it was set
+    // back.
     void start() {
         std::int64_t timer = 0;
         for (std::size_t i = 1; i <= kTimerBytes; ++i) {
@@ -99,11 +102,30 @@ class Decoder {
         }
         at_ += 1 + kTimerBytes;
         const std::int64_t cycle = timer - timer_at_zero_;
-        if (starts_++ == 0) {
+        if (starts_ == 0 || !recorded_) {
             timer_at_zero_ = timer - cycle_;
-        } else if (cycle > cycle_ && cycle - cycle_ < kMostPause) {
-            switch_off(on_, cycle_ + 1);
+            starts_ = 1;
+            return;
+        }
+        ++starts_;
+        cut_off();
+        if (cycle > cycle_ && cycle - cycle_ < kMostPause) {
             cycle_ = cycle;
+        } else {
+            ++unknown_pauses_;
+        }
+        restarted_ = cycle_;
+        restarted_slots_ = kAllSlots;
+    }
+
+    // Nothing says when those end that are on as a recording does.
+    void cut_off() {
+        const std::uint32_t on = on_;
+        switch_off(kAllSlots, cycle_ + 1);
+        for (std::size_t slot = 0; slot < kSlots; ++slot) {
+            if (on >> slot & 1) {
+                slots_[slot].back().end_is_cut = true;
+            }
         }
     }
 
@@ -115,6 +137,7 @@ class Decoder {
     // Slots that were on go off after a cycle, unless the next command follows at once and names
     // them.
     void advance(std::uint32_t mask, std::uint32_t wait) {
+        recorded_ = true;
         switch_off(wait == 0 ? on_ & ~mask : on_, cycle_ + 1);
         cycle_ += 1 + static_cast<std::int64_t>(wait);
         for (std::size_t slot = 0; slot < kSlots; ++slot) {
@@ -141,7 +164,11 @@ class Decoder {
     void switch_off(std::uint32_t mask, std::int64_t cycle) {
         for (std::size_t slot = 0; slot < kSlots; ++slot) {
             if ((mask & on_) >> slot & 1) {
-                slots_[slot].push_back({begins_[slot], cycle});
+                Interval interval{begins_[slot], cycle};
+                interval.after_restart = (restarted_slots_ >> slot & 1) != 0;
+                interval.begin_is_cut = interval.after_restart && interval.begin == restarted_ + 1;
+                slots_[slot].push_back(interval);
+                restarted_slots_ &= ~(1U << slot);
                 ++intervals_total_;
             }
         }
@@ -156,13 +183,19 @@ class Decoder {
     std::array<std::int64_t, kSlots> begins_{};
     std::array<std::vector<Interval>, kSlots> slots_;
     std::int64_t intervals_total_ = 0;
-    std::int64_t starts_ = 0, timer_at_zero_ = 0;
+    std::int64_t starts_ = 0, timer_at_zero_ = 0, unknown_pauses_ = 0;
+    bool recorded_ = false;              // anything yet
+    std::int64_t restarted_ = 0;         // the cycle of the last start but the first
+    std::uint32_t restarted_slots_ = 0;  // with nothing since
 };
 
 // The first command of a unit is its start, which says what it records: events and their times
 // (0xF0, 0xF4), or program counters (mode 1) or branches (mode 2), which have no times.
+bool begins_with_start(const std::vector<std::uint8_t>& commands) {
+    return !commands.empty() && (commands[0] & 0xF8) == 0xF0;
+}
 bool has_no_times(const std::vector<std::uint8_t>& commands) {
-    return !commands.empty() && (commands[0] & 0xF8) == 0xF0 && (commands[0] & 3) != 0;
+    return begins_with_start(commands) && (commands[0] & 3) != 0;
 }
 
 bool is_hex_text(const std::string& bytes) {
@@ -264,6 +297,14 @@ std::string slot_name(const Unit& unit, std::size_t slot, std::span<const TraceS
     return name.empty() ? fmt::format("event {}", place->events[slot]) : std::string{name};
 }
 
+std::string note_of_starts(const std::string& process, const Decoder& decoder) {
+    return fmt::format("{} was started {} times: what follows its second start is not compared{}",
+                       process, decoder.starts(),
+                       decoder.unknown_pauses() == 0
+                           ? ""
+                           : ", nor is known how long it stood, as its timer was set back");
+}
+
 }  // namespace
 
 bool is_raw_trace(const std::string& bytes) {
@@ -317,11 +358,14 @@ TraceFile parse_raw_trace(const std::string& bytes, const std::string& file,
                             process, commands[0] & 3));
             continue;
         }
+        if (!begins_with_start(commands)) {
+            trace.flaws.push_back(
+                fmt::format("{} does not begin with a start: its first packets are lost", process));
+        }
         Decoder decoder(commands);
         decoder.run();
         if (decoder.starts() > 1) {
-            trace.notes.push_back(
-                fmt::format("{} was started {} times", process, decoder.starts()));
+            trace.notes.push_back(note_of_starts(process, decoder));
         }
         for (std::size_t slot = 0; slot < kSlots; ++slot) {
             const std::vector<Interval>& intervals = decoder.slots()[slot];

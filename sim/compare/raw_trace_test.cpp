@@ -155,12 +155,47 @@ TEST(RawTrace, AUnitThatIsStartedAgainTellsTheTimeBetween) {
     ASSERT_EQ(lane(trace, "LOCK_STALL").size(), 2U);
     EXPECT_EQ(lane(trace, "LOCK_STALL")[0].begin, 4);
     EXPECT_EQ(lane(trace, "LOCK_STALL")[1].begin, 100 + 3);
-    EXPECT_THAT(trace.notes, ElementsAre("core_trace for tile2,1 was started 2 times"));
+    EXPECT_FALSE(lane(trace, "LOCK_STALL")[0].after_restart);
+    EXPECT_TRUE(lane(trace, "LOCK_STALL")[1].after_restart);
+    EXPECT_FALSE(lane(trace, "LOCK_STALL")[1].begin_is_cut);
+    const std::string note =
+        "core_trace for tile2,1 was started 2 times: what follows its second "
+        "start is not compared";
+    EXPECT_THAT(trace.notes, ElementsAre(note));
     // A timer that was set back says nothing.
     const TraceFile back =
         parse_raw_trace(packet(header(1, 2, 0), commands({0x73, 0xF0, 0, 0, 0, 0, 0, 0, 5, 0x72})),
                         "t.txt", slots());
     EXPECT_EQ(lane(back, "LOCK_STALL")[1].begin, 4 + 3);
+    EXPECT_THAT(back.notes,
+                ElementsAre(note + ", nor is known how long it stood, as its timer was set back"));
+    // Before anything is recorded a start is as good as the first.
+    const TraceFile twice = parse_raw_trace(
+        packet(header(1, 2, 0), commands({0xF0, 0, 0, 0, 0, 0, 0, 109, 0x73})), "t.txt", slots());
+    EXPECT_FALSE(lane(twice, "LOCK_STALL").at(0).after_restart);
+    EXPECT_TRUE(twice.notes.empty());
+}
+
+// What is on as a recording ends, or as it is started again, has begun or ends outside of it.
+TEST(RawTrace, ALevelThatIsOnAsTheRecordingEndsHasNoLength) {
+    const TraceFile trace = parse_raw_trace(
+        packet(header(1, 2, 0),
+               commands({0x73, 0x05, 0x70, 0xE8, 0xF0, 0, 0, 0, 0, 0, 0, 109, 0x70, 0x10, 0x73})),
+        "t.txt", slots());
+    const auto& stalls = lane(trace, "LOCK_STALL");
+    ASSERT_EQ(stalls.size(), 4U);
+    EXPECT_FALSE(stalls[0].end_is_cut);
+    EXPECT_TRUE(stalls[1].end_is_cut);
+    EXPECT_TRUE(stalls[2].begin_is_cut);
+    EXPECT_FALSE(stalls[2].end_is_cut);
+    EXPECT_TRUE(stalls[3].end_is_cut);
+}
+
+TEST(RawTrace, AUnitWhoseStartIsNotThereHasLostPackets) {
+    EXPECT_THAT(
+        parse_raw_trace(packet(header(1, 2, 0), {0x73, 0x05, 0x73}), "t.txt", slots()).flaws,
+        ElementsAre("core_trace for tile2,1 does not begin with a start: its first packets "
+                    "are lost"));
 }
 
 // Mode 1 of a trace unit: program counters.

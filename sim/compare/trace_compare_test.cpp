@@ -130,6 +130,47 @@ TEST(TraceFile, MarkersAroundAKernelAreTheKernel) {
     EXPECT_EQ(kernels[1].end - kernels[1].begin, 42);
 }
 
+// The first kernel's end, or the second's begin, is not in the recording.
+TEST(TraceFile, AMarkerWithoutItsEndIsNoKernel) {
+    for (const std::int64_t begin : {10, 50}) {
+        const TraceFile file = trace({{"INSTR_EVENT_0", begin, begin + 1},
+                                      {"INSTR_EVENT_0", 70, 71},
+                                      {"INSTR_EVENT_1", 112, 113}});
+        const auto& kernels = file.lanes.at({"core_trace for tile2,0", "INSTR_VECTOR"});
+        ASSERT_EQ(kernels.size(), 1U);
+        EXPECT_EQ(kernels[0].begin, 70);
+    }
+}
+
+// Microseconds, as other tools write them, are not cycles.
+TEST(TraceFile, ATimeIsAWholeCycle) {
+    const auto events = [](const char* first, const char* second) {
+        return fmt::format(R"([{{"ph":"B","name":"a","pid":0,"ts":1}},
+                               {{"ph":"E","name":"a","pid":0,"ts":5}},
+                               {{"ph":"B","name":"b","pid":0,"ts":{}}},
+                               {{"ph":"E","name":"b","pid":0,"ts":{}}},
+                               {{"ph":"B","name":"b","pid":0,"ts":8.5}}])",
+                           first, second);
+    };
+    EXPECT_THAT(parse_trace(events("6.0", "7"), "t.json").flaws,
+                ElementsAre("1 events at no whole cycle: left out"));
+    EXPECT_THAT([&] { parse_trace(events("6.25", "7.125"), "t.json"); },
+                testing::ThrowsMessage<arch::base::config::ConfigError>(
+                    testing::HasSubstr("its times are no whole numbers")));
+}
+
+TEST(TraceFile, ProcessesOfOneNameAreNotOneUnit) {
+    const std::string text = R"([{"name":"process_name","ph":"M","pid":0,"args":{"name":"u"}},
+        {"name":"process_name","ph":"M","pid":1,"args":{"name":"u"}},
+        {"ph":"B","name":"a","pid":1,"ts":100},{"ph":"E","name":"a","pid":1,"ts":105},
+        {"ph":"B","name":"a","pid":0,"ts":1},{"ph":"E","name":"a","pid":0,"ts":5},
+        {"ph":"X","name":"c","pid":0,"ts":1,"dur":4}])";
+    const TraceFile file = parse_trace(text, "t.json");
+    EXPECT_EQ(file.lanes.at({"u", "a"}).at(0).begin, 1);
+    EXPECT_THAT(file.flaws, ElementsAre("1 complete events (ph X): left out",
+                                        "1 lanes of a second process of the same name: left out"));
+}
+
 TEST(TraceFile, WhatIsNoTraceIsRefused) {
     for (const char* text : {"", "{}", "[1, 2", "[]", R"([{"ph":"B"}])", "nonsense"}) {
         EXPECT_THROW(parse_trace(text, "t.json"), arch::base::config::ConfigError) << text;
@@ -141,7 +182,8 @@ TEST(TraceFile, EventsOfWrongTypesAreFlawsAndNoErrors) {
         R"({"ph":"B","name":"a","pid":0,"ts":1},{"ph":"E","name":"a","pid":0,"ts":5})";
     for (const char* bad :
          {R"({"ph":"B","name":"a","pid":0,"ts":1e300})",
-          R"({"ph":"B","name":"a","pid":0,"ts":"7"})", R"({"ph":"B","name":3,"pid":0,"ts":7})"}) {
+          R"({"ph":"B","name":"a","pid":0,"ts":"7"})", R"({"ph":"B","name":"a","pid":"0","ts":7})",
+          R"({"ph":"B","name":3,"pid":0,"ts":7})"}) {
         const TraceFile file = parse_trace(fmt::format("[{},{}]", good, bad), "t.json");
         EXPECT_THAT(file.flaws, testing::ElementsAre("1 malformed events")) << bad;
     }

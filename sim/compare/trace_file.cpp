@@ -32,6 +32,8 @@ class Reader {
             name(event);
         } else if (phase == "B" || phase == "E") {
             edge(event, phase == "B");
+        } else if (phase == "X") {
+            ++complete_;
         }
     }
 
@@ -39,7 +41,12 @@ class Reader {
     TraceFile finish(bool cut) {
         const auto still_on =
             std::count_if(open_.begin(), open_.end(), [](const auto& each) { return each.second; });
+        if (fractional_ > whole_) {
+            throw ConfigError(
+                "its times are no whole numbers, as microseconds are; what is compared are cycles");
+        }
         TraceFile result;
+        std::int64_t doubled = 0;
         if (cut) {
             unpaired_ += still_on;
         } else {
@@ -59,10 +66,13 @@ class Reader {
             const auto process = processes_.find(pid);
             const std::string unit =
                 process == processes_.end() ? fmt::format("pid {}", pid) : process->second;
-            result.lanes[{unit, name}] = std::move(intervals);
+            doubled += result.lanes.try_emplace({unit, name}, std::move(intervals)).second ? 0 : 1;
         }
         add_kernels_between_markers(result);
         flaw(result, malformed_, "malformed events");
+        flaw(result, fractional_, "events at no whole cycle: left out");
+        flaw(result, complete_, "complete events (ph X): left out");
+        flaw(result, doubled, "lanes of a second process of the same name: left out");
         flaw(result, unpaired_, "events without their begin or end");
         flaw(result, unsorted_, "events out of order");
         flaw(result, wraps_, "wraps of the timer, undone");
@@ -122,10 +132,17 @@ class Reader {
 
     void edge(const json& event, bool begins) {
         const double stamp = number_of(event, "ts");
-        if (!(std::abs(stamp) < kMostStamp) || text_of(event, "name").empty()) {
+        const auto pid_in = event.find("pid");
+        if (!(std::abs(stamp) < kMostStamp) || text_of(event, "name").empty() ||
+            (pid_in != event.end() && !pid_in->is_number_integer())) {
             ++malformed_;
             return;
         }
+        if (stamp != std::floor(stamp)) {
+            ++fractional_;
+            return;
+        }
+        ++whole_;
         const std::int64_t pid = process_of(event);
         const std::int64_t now = unwrapped(pid, event["ts"].get<std::int64_t>());
         auto& open = open_[{pid, event["name"]}];
@@ -169,6 +186,8 @@ class Reader {
     std::map<Key, std::optional<std::int64_t>> open_;
     std::map<Key, std::vector<Interval>> intervals_;
     std::int64_t malformed_ = 0, unpaired_ = 0, unsorted_ = 0, wraps_ = 0;
+    std::int64_t whole_ = 0, fractional_ = 0;  // times
+    std::int64_t complete_ = 0;
 };
 
 // The whole events of an array that was cut off.
@@ -186,6 +205,18 @@ void note_still_on(TraceFile& trace, std::int64_t events) {
     }
 }
 
+namespace {
+
+// Not where the marker's own end is not in the recording, and this is a later one's.
+bool is_end_of(const Interval& end, std::vector<Interval>::const_iterator begin,
+               std::vector<Interval>::const_iterator last) {
+    const auto next = std::next(begin);
+    const bool restarted = end.after_restart && !begin->after_restart;
+    return !restarted && (next == last || end.begin <= next->begin);
+}
+
+}  // namespace
+
 void add_kernels_between_markers(TraceFile& trace) {
     std::map<Lane, std::vector<Interval>> kernels;
     for (const auto& [lane, begins] : trace.lanes) {
@@ -194,13 +225,14 @@ void add_kernels_between_markers(TraceFile& trace) {
             continue;
         }
         auto end = ends->second.begin();
-        for (const Interval& begin : begins) {
-            while (end != ends->second.end() && end->begin < begin.begin) {
+        for (auto begin = begins.begin(); begin != begins.end(); ++begin) {
+            while (end != ends->second.end() && end->begin < begin->begin) {
                 ++end;
             }
-            if (end != ends->second.end()) {
-                kernels[{lane.first, kKernel}].push_back(
-                    {begin.begin, end->begin, begin.begin_is_cut, end->begin_is_cut});
+            if (end != ends->second.end() && is_end_of(*end, begin, begins.end())) {
+                kernels[{lane.first, kKernel}].push_back({begin->begin, end->begin,
+                                                          begin->begin_is_cut, end->begin_is_cut,
+                                                          begin->after_restart});
             }
         }
     }

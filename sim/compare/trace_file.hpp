@@ -13,6 +13,8 @@ namespace tilesim::sim::compare {
 struct Interval {
     std::int64_t begin = 0, end = 0;                // cycles
     bool begin_is_cut = false, end_is_cut = false;  // by the window of the trace
+    bool after_restart = false;  // the first since its unit was started again: what it missed is
+                                 // not known
 };
 
 // An event of a unit of a tile: "core_trace for tile2,3", "LOCK_STALL".
