@@ -7,6 +7,7 @@
 
 #include "arch/base/config.hpp"
 #include "workloads/pim/gemv/pim_counts.hpp"
+#include "workloads/pim/gemv/product.hpp"
 
 namespace tilesim::workloads::pim::gemv {
 
