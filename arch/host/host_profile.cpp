@@ -34,7 +34,7 @@ const std::vector<HostProfile>& host_profiles() {
         // A descriptor is eight register words and the two of its address, which the processor adds
         // to what the host gave; 66 ns a word (amd/IRON FLM read-me, firmware of the same year).
         // Calibrated: its GEMV of 2048 x 2048 is met with 2.55 GHz, and with no more its external
-        // GEMM of 2048 x 8192 x 2048 (-0.7 %): 40.8 GB/s, as 32 B at 1.28 GHz are.
+        // GEMM of 2048 x 8192 x 2048 (-0.9 %): 40.8 GB/s, as 32 B at 1.28 GHz are.
         {"air_strix", microseconds(68), megahertz(1800), megahertz(1267), Cycles{840},
          megahertz(2550), true},
         // xdna-emu's captures on Phoenix in default mode, traced on the array.

@@ -58,27 +58,31 @@ struct Kept final : tlm::tlm_mm_interface {
     void free(tlm::tlm_generic_payload* /*payload*/) override {}
 };
 
+// A memory whose client says nothing to its answers, and two payloads for it.
+struct Answered {
+    Answered() { cpu.socket.bind(dram.socket); }
+    TimeLine line{"line"};
+    Dram dram{"ddr", line, memory::device::MemoryConfig{}};
+    Kept kept;
+    tlm::tlm_generic_payload first{&kept}, second{&kept};
+    Silent cpu{"cpu"};
+};
+
 // A client that asks for and writes the same bytes before it has been answered.
 TEST(DramProtocol, AReadHasTheBytesOfItsPlaceInTheOrderOfRequests) {
-    TimeLine line("line");
-    Dram dram("ddr", line, memory::device::MemoryConfig{});
-    Kept kept;
-    tlm::tlm_generic_payload read(&kept);
-    tlm::tlm_generic_payload write(&kept);
+    Answered system;
     std::uint32_t before = 0x11111111;
     std::uint32_t after = 0x22222222;
     std::uint32_t got = 0;
-    dram.bytes().write(64, std::as_bytes(std::span{&before, 1}));
-    Silent cpu("cpu");
-    cpu.socket.bind(dram.socket);
+    system.dram.bytes().write(64, std::as_bytes(std::span{&before, 1}));
     Process process("process", [&] {
-        BlockingInitiator::prepare(read, false, 64, &got, 4);
-        BlockingInitiator::prepare(write, true, 64, &after, 4);
-        for (tlm::tlm_generic_payload* const payload : {&read, &write}) {
+        BlockingInitiator::prepare(system.first, false, 64, &got, 4);
+        BlockingInitiator::prepare(system.second, true, 64, &after, 4);
+        for (tlm::tlm_generic_payload* const payload : {&system.first, &system.second}) {
             payload->acquire();
             tlm::tlm_phase phase = tlm::BEGIN_REQ;
             sc_core::sc_time delay;
-            cpu.socket->nb_transport_fw(*payload, phase, delay);
+            system.cpu.socket->nb_transport_fw(*payload, phase, delay);
         }
         sc_core::wait(sc_core::sc_time(10, sc_core::SC_US));  // both are done
     });
@@ -93,14 +97,11 @@ TEST(DramProtocol, PhasesBeyondTheBaseProtocolAreIgnored) {
 }
 
 TEST(DramProtocol, AResponseIsEndedWithTheTransactionItIsOf) {
-    TimeLine line("line");
-    Dram dram("ddr", line, memory::device::MemoryConfig{});
-    Kept kept;
-    tlm::tlm_generic_payload asked(&kept);
-    tlm::tlm_generic_payload other(&kept);
+    Answered system;
+    tlm::tlm_generic_payload& asked = system.first;
+    tlm::tlm_generic_payload& other = system.second;
+    Silent& cpu = system.cpu;
     std::string error;
-    Silent cpu("cpu");
-    cpu.socket.bind(dram.socket);
     const auto end_with = [&](tlm::tlm_generic_payload& payload) {
         tlm::tlm_phase phase = tlm::END_RESP;
         sc_core::sc_time delay;
@@ -125,16 +126,12 @@ TEST(DramProtocol, AResponseIsEndedWithTheTransactionItIsOf) {
 
 // Begun again while it is under way, and after its end.
 TEST(DramProtocol, APayloadIsUnderWayOnce) {
-    TimeLine line("line");
-    Dram dram("ddr", line, memory::device::MemoryConfig{});
-    Kept kept;
-    tlm::tlm_generic_payload payload(&kept);
+    Answered system;
+    tlm::tlm_generic_payload& payload = system.first;
     std::string error;
-    Silent cpu("cpu");
-    cpu.socket.bind(dram.socket);
     const auto send = [&](tlm::tlm_phase phase) {
         sc_core::sc_time delay;
-        return cpu.socket->nb_transport_fw(payload, phase, delay);
+        return system.cpu.socket->nb_transport_fw(payload, phase, delay);
     };
     Process process("process", [&] {
         std::array<unsigned char, 64> data{};

@@ -59,7 +59,7 @@ class MemoryTileLowering {
                 add_b(tile, column);
             }
             if (shape_.c_home == row) {
-                map_.c_joined ? add_c_by_line(tile, column) : add_c_by_tile(tile, column);
+                map_.c_by_line ? add_c_by_line(tile, column) : add_c_by_tile(tile, column);
             }
             program_.dmas.push_back(tile.take());
         }
@@ -196,8 +196,8 @@ class MemoryTileLowering {
     }
 
     // Every core's tile is laid between its neighbours' as it comes, so that the buffer is lines of
-    // all of them; it leaves as it lies, once all have come. A core that is done waits for the
-    // buffer to have left before its channel takes another place in it: common locks do.
+    // all of them; it leaves as it lies, once all have come. The locks of a buffer are common to
+    // its cores: none can come twice, as its channel waits for the buffer to have left.
     void add_c_by_line(TileRings& tile, std::int64_t column) {
         const std::string name = fmt::format("c_mt{}", column);
         const std::int64_t part = words_of_c(map_.m_ct * map_.n_ct);

@@ -33,7 +33,7 @@ void read_keys(arch::base::config::Node& node, OutputStationaryMapping& map) {
     node.optional("c_layout", map.c_column_major, {{"column_major", true}, {"row_major", false}},
                   "how C lies in DRAM");
     node.optional(
-        "c_leaves", map.c_joined, {{"by_tile", false}, {"by_line", true}},
+        "c_leaves", map.c_by_line, {{"by_tile", false}, {"by_line", true}},
         "how the C tiles of a column of cores leave its memory tile: one after the other, "
         "or line by line through all of them, where they lie side by side in DRAM");
     node.optional("sums", map.sums_apart, {{"in_c", false}, {"f32", true}},
@@ -73,7 +73,7 @@ std::string name_of_tile(const OutputStationaryMapping& map) {
     name.other("in flight", map.in_flight, usual.in_flight);
     name.other("shim channels", map.shim_channels, usual.shim_channels);
     name.add_if(map.reach != usual.reach, "a row of blocks a descriptor");
-    name.add_if(map.c_joined, "C line by line");
+    name.add_if(map.c_by_line, "C line by line");
     return name.take();
 }
 

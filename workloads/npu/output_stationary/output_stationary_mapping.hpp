@@ -29,11 +29,11 @@ struct OutputStationaryMapping {
     bool c_column_major = false;     // in DRAM
     // How the C tiles of a column of cores leave its memory tile: one after the other, or line by
     // line through all of them, where they lie side by side in DRAM.
-    bool c_joined = false;
-    bool sums_apart = false;         // sums stay in f32 buffers of their own, cast to C at the end
-    std::int64_t cast_lanes = 0;     // of an iteration of that cast's loop, where the compiler does
-                                     // not overlap iterations; 0: it does
-    bool cast_by_element = false;    // that loop takes its vectors apart
+    bool c_by_line = false;
+    bool sums_apart = false;       // sums stay in f32 buffers of their own, cast to C at the end
+    std::int64_t cast_lanes = 0;   // of an iteration of that cast's loop, where the compiler does
+                                   // not overlap iterations; 0: it does
+    bool cast_by_element = false;  // that loop takes its vectors apart
     // What one shim descriptor moves: the panels and the C block of an output tile, or of all
     // output tiles of a row of blocks (of all, where a row has but one).
     enum class Reach { OutputTile, BlockRow } reach = Reach::OutputTile;

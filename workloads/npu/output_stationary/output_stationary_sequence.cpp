@@ -149,10 +149,10 @@ class Sequence {
         const std::int64_t run = whole_words(map_.m_ct, problem_.c);
         const std::int64_t offset = first_column * m + whole_words(row, problem_.c);
         const std::int64_t length = rows * map_.n_ct * run;
-        return map_.c_joined ? shim_descriptor(id, kArgumentC, offset, length,
-                                               {{rows * run, 1}, {map_.n_ct, m}})
-                             : shim_descriptor(id, kArgumentC, offset, length,
-                                               {{run, 1}, {map_.n_ct, m}, {rows, run}});
+        return map_.c_by_line ? shim_descriptor(id, kArgumentC, offset, length,
+                                                {{rows * run, 1}, {map_.n_ct, m}})
+                              : shim_descriptor(id, kArgumentC, offset, length,
+                                                {{run, 1}, {map_.n_ct, m}, {rows, run}});
     }
 
     // `step`: words from one run of a descriptor that reaches over several output tiles to the

@@ -264,7 +264,7 @@ TEST_P(Shapes, AGoesAlongRowsOrUpColumnsAndEveryLayoutIsRight) {
 
 // Lines go through all tiles of a column of cores where these lie side by side, whoever shares A.
 TEST_P(Shapes, CLeavesLineByLine) {
-    map_.c_joined = true;
+    map_.c_by_line = true;
     for (const bool up : {false, true}) {
         map_.a_along_columns = up;
         map_.c_column_major = !up;
@@ -298,14 +298,14 @@ TEST_P(Shapes, LinesOfCAreRunsInDram) {
         return std::int64_t{0};
     };
     const std::int64_t of_a_tile = run();
-    map_.c_joined = true;
+    map_.c_by_line = true;
     EXPECT_EQ(run(), shape().rows * of_a_tile);
     machine_.npu.shim_dma.wrap_bits = 5;
     EXPECT_THAT(refused(), HasSubstr("lines of 32 words, 5 bits hold 31"));
 }
 
 TEST_P(Shapes, LinesNeedAStreamOfCForEveryRowOfCores) {
-    map_.a_along_columns = map_.c_joined = true;
+    map_.a_along_columns = map_.c_by_line = true;
     machine_.npu.memory_dma.channels = 5;
     EXPECT_THAT(refused(), HasSubstr("rows of cores share a stream of C"));
     map_.rows = 3;

@@ -48,7 +48,7 @@ DescriptorIds memory_descriptors(const ArrayShape& shape, std::int64_t home,
         }
         for (std::int64_t i = 0; i < shape.c_out; ++i) {
             ids.take(shape.c_out_channel() + i,
-                     map.c_joined ? shape.joins : shape.rows_out(i).count * shape.joins);
+                     map.c_by_line ? shape.joins : shape.rows_out(i).count * shape.joins);
         }
     }
     return ids;
@@ -218,7 +218,7 @@ class ShapeProblems : private arch::npu::check::ProblemList {
 
     // Lines go through the tiles of a column of cores where these lie side by side.
     void check_lines() {
-        if (!map_.c_joined) {
+        if (!map_.c_by_line) {
             return;
         }
         require(view_.c_by_columns,
