@@ -162,6 +162,19 @@ class SamplingTest(unittest.TestCase):
         for what in "bytes", "activates":
             self.assertGreaterEqual(held_of(rows, what), REPEATED - 2, rows)
 
+    def test_a_round_is_what_a_task_moves(self):
+        """Three output tiles a task, whose like are programmed too late: tiles alone look alike."""
+        text = json.dumps({
+            "device": "xdna2",
+            "workload": {"gemm": {"M": 1120, "K": 320, "N": 736,
+                                  "a": "int8", "b": "int8", "c": "int16"}},
+            "mapping": {"output_stationary": {
+                "m_ct": 56, "k_ct": 80, "n_ct": 64, "k_mt": 320, "c_buffers": 2,
+                "columns": 4, "rows": 2, "reach": "block_row"}}})
+        row = row_of(0, text, {})
+        self.assertEqual(row["rounds"], 10)
+        self.assertTrue(holds(row), row)
+
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--update"]:

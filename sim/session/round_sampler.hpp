@@ -71,6 +71,7 @@ class RoundSampler {
     }
     double simulated() const;
     std::optional<Stride> lasting(const std::optional<Stride>& stride) const;
+    double time_of(double rounds) const;
     double share_left() const { return 1 - simulated() / rounds_; }
     std::optional<Stride> early_stride() const;
     std::optional<Stride> calm_stride() const;

@@ -120,6 +120,13 @@ TEST(RoundSampler, FewerThanSixteenRoundsAreNotJudgedBeforeThreeQuartersOfTheSec
     EXPECT_EQ(sampled_steps(even, 0, kLaunch, 15).run.simulated, 1.75);
 }
 
+// Half of each round takes four fifths of it.
+TEST(RoundSampler, TheRoundUnderWayEndsAsTheOneBeforeDid) {
+    const Judged judged = sampled_steps([](int step) { return step % kSteps < 32 ? 1.6 : 0.4; });
+    EXPECT_NE(std::fmod(judged.run.simulated, 1), 0);
+    expect_within(judged, 0.1);
+}
+
 TEST(RoundSampler, ASlowFirstRoundDoesNotCountForTheRest) {
     const Judged judged = sampled([](int round) { return round == 0 ? 1.5 : 1.0; });
     expect_within(judged, 0.1);

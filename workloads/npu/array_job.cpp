@@ -263,7 +263,7 @@ ShimPace run_array(Runner& runner, const Case& a_case, const ReadyProgram& ready
               .lookahead = a_case.device.get<arch::fabric::FabricConfig>().request_latency,
               .clock = config.clock,
               .macs = macs,
-              .rounds = round.calls > 0 ? static_cast<double>(rounds.count) : 0,
+              .rounds = round.calls > 0 ? rounds.count : 0,
               .least_leaving = least_leaving(ready.program(), round, config),
               .least_period = arch::base::Femtoseconds{
                   static_cast<std::int64_t>(rounds.least_ns * kFemtosecondsPerNanosecond)}};

@@ -52,8 +52,8 @@ Contents contents_of(const Case& a_case, const GemmMatrices& matrices, const Sum
 
 // Equal rounds a program consists of.
 struct EqualRounds {
-    std::int64_t count = 0;  // 0: it does not repeat itself
-    double least_ns = 0;     // a round, once every buffer on its way is full; 0: not known
+    double count = 0;     // 0: it does not repeat itself
+    double least_ns = 0;  // a round, once every buffer on its way is full; 0: not known
 };
 
 // Runs a program that is ready; the result's status says how it ended. `macs`: multiply-accumulates

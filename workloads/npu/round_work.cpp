@@ -10,17 +10,16 @@ namespace tilesim::workloads::npu {
 
 using arch::npu::program::Program;
 
-WorkOfRound work_of_round(const Program& program, std::int64_t rounds) {
+WorkOfRound work_of_round(const Program& program, double rounds) {
     const auto work = rounds > 0 ? arch::npu::program::work_of(program) : std::nullopt;
     if (!work || work->words_written == 0) {
         return {};
     }
-    const auto count = static_cast<double>(rounds);
-    if (work->write_runs < rounds) {  // the shims do not tell rounds apart
-        return {static_cast<double>(work->calls) / count, 0};
+    if (static_cast<double>(work->write_runs) < rounds) {  // the shims do not tell rounds apart
+        return {static_cast<double>(work->calls) / rounds, 0};
     }
-    return {static_cast<double>(work->calls) / count,
-            static_cast<double>(work->words_written) / count};
+    return {static_cast<double>(work->calls) / rounds,
+            static_cast<double>(work->words_written) / rounds};
 }
 
 arch::base::Femtoseconds least_leaving(const Program& program, const WorkOfRound& round,

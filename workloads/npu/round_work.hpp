@@ -16,7 +16,7 @@ struct WorkOfRound {
     double words = 0;  // 0: results leave as they are made
 };
 
-WorkOfRound work_of_round(const arch::npu::program::Program& program, std::int64_t rounds);
+WorkOfRound work_of_round(const arch::npu::program::Program& program, double rounds);
 
 // The shortest time a round's results take to leave: every channel towards memory moves its share,
 // a stream's width a cycle.

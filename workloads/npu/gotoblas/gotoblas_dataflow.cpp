@@ -138,7 +138,7 @@ class Gotoblas final : public ProductDataflow<GotoblasMapping> {
         product.bounds = bounds_in(a_case, map.keys);
         product.padding_waste = lowered->padding_waste(gemm);
         product.kernel_cycles = map.kernel_cycles;
-        product.rounds.count = lowered->rounds();
+        product.rounds.count = static_cast<double>(lowered->rounds());
         product.summary = loops_of(gemm, map.keys, *lowered);
         product.program = lowered->program;  // the operands stay known to `contents`
         auto data = std::make_shared<GotoblasData>(gemm, map.keys, *lowered);

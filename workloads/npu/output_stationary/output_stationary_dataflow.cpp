@@ -26,6 +26,24 @@ using arch::npu::NpuConfig;
 
 namespace {
 
+SearchContext context_of(const Case& a_case) {
+    return {a_case.problem.get<GemmProblem>(), a_case.device.get<NpuConfig>(),
+            path_of(a_case.device)};
+}
+
+// Rounds that are alike: a task's output tiles belong to one, and where descriptors are rewritten
+// together those of all tasks that are.
+EqualRounds rounds_of(const Case& a_case, const OutputStationaryMapping& map,
+                      std::int64_t output_tiles) {
+    const auto& config = a_case.device.get<NpuConfig>();
+    const GemmView view = view_of(a_case.problem.get<GemmProblem>(), map);
+    const Pace pace = pace_of(view, shape_of(view, config), config);
+    const bool together = map.shim_bds == OutputStationaryMapping::ShimDescriptors::Sequential;
+    const auto tiles = static_cast<double>(pace.tiles * (together ? pace.in_flight : 1));
+    return {static_cast<double>(output_tiles) / tiles,
+            least_period_ns(context_of(a_case), map) * tiles};
+}
+
 class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
   public:
     std::string_view name() const override { return "output_stationary"; }
@@ -91,16 +109,7 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
         product.bounds = bounds_of(gemm, map.keys, config, path_of(a_case.device));
         product.padding_waste = lowered.padding_waste(gemm);
         product.kernel_cycles = map.kernel_cycles;
-        // Descriptors that are rewritten together make the rounds of a row of tiles one.
-        product.rounds.count =
-            map.keys.shim_bds == OutputStationaryMapping::ShimDescriptors::Sequential
-                ? lowered.m /
-                      (map.keys.m_ct * (map.keys.a_along_columns ? map.keys.columns_of(config)
-                                                                 : map.keys.rows_of(config)))
-                : lowered.output_tiles;
-        product.rounds.least_ns = least_period_ns(context_of(a_case), map.keys) *
-                                  static_cast<double>(lowered.output_tiles) /
-                                  static_cast<double>(product.rounds.count);
+        product.rounds = rounds_of(a_case, map.keys, lowered.output_tiles);
         product.deciding_limits =
             deciding_limits(config, [view = view_of(gemm, map.keys)](const NpuConfig& device) {
                 return pace_of(view, shape_of(view, device), device);
@@ -139,11 +148,6 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
     }
 
   private:
-    static SearchContext context_of(const Case& a_case) {
-        return {a_case.problem.get<GemmProblem>(), a_case.device.get<NpuConfig>(),
-                path_of(a_case.device)};
-    }
-
     std::vector<Candidate> named(const Case& a_case,
                                  const std::vector<TileCandidate>& tiles) const {
         std::vector<Candidate> list;

@@ -52,7 +52,7 @@ class WeightStationary final : public ProductDataflow<WeightStationaryMapping> {
         product.bounds = bounds_of(gemm, map.keys, config, path_of(a_case.device));
         product.padding_waste = lowered.padding_waste(gemm);
         product.kernel_cycles = map.kernel_cycles;
-        product.rounds.count = lowered.shape.passes;
+        product.rounds.count = static_cast<double>(lowered.shape.passes);
         product.deciding_limits = deciding_limits(config, [&](const NpuConfig& device) {
             const ArrayShape shape = shape_of(gemm, map.keys, device);
             return std::pair{shape.m_tiles_a_task,
