@@ -247,6 +247,33 @@ TEST(Tune, IsNeverSlowerThanTheGivenOrTheDefaultMapping) {
     EXPECT_EQ(call("tune " + kConfigs + "/scenarios/ddr5_random.yaml").code, 2);
 }
 
+TEST(Tune, AdvantagesAreWeighedWithRefreshesAtOtherMoments) {
+    const std::string tune =
+        "tune " + kSmall + " --set run.functional=off --simulations 4 --time 600 --format json";
+    const json tuned = json::parse(call(tune).text);
+    ASSERT_FALSE(tuned["advantages"].empty());
+    const double best = tuned["trials"][0]["time_ns"];
+    bool weighed = false;
+    for (const json& advantage : tuned["advantages"]) {
+        EXPECT_GE(advantage["percent"], 0);
+        if (advantage["over"] == "next best") {
+            const double next = tuned["trials"][1]["time_ns"];
+            EXPECT_NEAR(advantage["percent"], 100 * (1 - best / next), 1e-9);
+        }
+        if (advantage.contains("least_percent")) {
+            weighed = true;
+            EXPECT_LE(advantage["least_percent"], advantage["most_percent"]);
+            EXPECT_EQ(advantage["by_chance"],
+                      advantage["percent"] <= 0 || advantage["least_percent"] <= 0);
+        }
+    }
+    EXPECT_TRUE(weighed);
+    const json unrefreshed = json::parse(call(tune + " --set device.memory.refresh=off").text);
+    for (const json& advantage : unrefreshed["advantages"]) {
+        EXPECT_FALSE(advantage.contains("least_percent"));
+    }
+}
+
 TEST(Tune, NothingIsBetterThanWhatIsProven) {
     const std::string scenario = kConfigs + "/scenarios/pim_gemv.yaml";
     const json all = json::parse(call("tune " + scenario + " --exact --format json").text);

@@ -137,6 +137,30 @@ std::string row_of(const Trial& trial, std::size_t width) {
         trial.origin.empty() ? "" : fmt::format(" ({})", trial.origin));
 }
 
+std::string advantage_text(const Advantage& advantage) {
+    const std::string text = fmt::format("  against the {}{}, {}: {:.1f} % faster", advantage.over,
+                                         advantage.over == "next best" ? "" : " mapping",
+                                         advantage.name, advantage.percent);
+    if (!advantage.otherwise) {
+        return text + '\n';
+    }
+    return fmt::format("{}; with refreshes at other moments {:.1f} to {:.1f} %{}\n", text,
+                       advantage.otherwise->first, advantage.otherwise->second,
+                       advantage.by_chance() ? ": by chance" : "");
+}
+
+Json in_json(const Advantage& advantage) {
+    Json json{{"over", advantage.over},
+              {"name", advantage.name},
+              {"percent", advantage.percent},
+              {"by_chance", advantage.by_chance()}};
+    if (advantage.otherwise) {
+        json["least_percent"] = advantage.otherwise->first;
+        json["most_percent"] = advantage.otherwise->second;
+    }
+    return json;
+}
+
 }  // namespace
 
 std::string to_table(const TuneResult& result) {
@@ -161,12 +185,8 @@ std::string to_table(const TuneResult& result) {
         text += rival(result, "the least DRAM traffic",
                       [](const TuneCandidate& c) { return c.bounds.dram_bytes; });
     }
-    for (const char* origin : {"default", "given"}) {
-        if (const Trial* trial = result.of_origin(origin); trial != nullptr && trial != &winner) {
-            text +=
-                fmt::format("  against the {} mapping, {}: {:+.1f} % time\n", origin,
-                            trial->candidate.name, percent_over(winner.time_ns, trial->time_ns));
-        }
+    for (const Advantage& advantage : result.advantages) {
+        text += advantage_text(advantage);
     }
     text += result.reservation.empty() ? "" : fmt::format("  {}\n", result.reservation);
     return text + proof_of(result) + '\n' + yaml_of(winner.candidate.described()) + result.command +
@@ -174,10 +194,10 @@ std::string to_table(const TuneResult& result) {
 }
 
 Json to_json(const TuneResult& result) {
-    const auto all = [](const std::vector<Trial>& trials) {
+    const auto all = [](const auto& items) {
         Json list = Json::array();
-        for (const Trial& trial : trials) {
-            list.push_back(in_json(trial));
+        for (const auto& item : items) {
+            list.push_back(in_json(item));
         }
         return list;
     };
@@ -188,6 +208,7 @@ Json to_json(const TuneResult& result) {
               {"most_percent_faster", result.most_percent_faster()},
               {"command", result.command},
               {"reservation", result.reservation},
+              {"advantages", all(result.advantages)},
               {"trials", all(result.trials)}};
     json["shorter_k_mt"] = all(result.shorter);
     json["saturated"] =

@@ -5,9 +5,11 @@
 // whole, and the winner is one of these. Only a proven bound excludes a mapping.
 #pragma once
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/explore/batch.hpp"
@@ -36,9 +38,21 @@ struct Trial {
     std::string bottleneck;
     bool sampled = false;      // `time_ns` is extrapolated
     double error_percent = 0;  // of it, then
+    double host_s = 0;         // what the simulation took
     bool good() const { return status == "ok"; }
     bool slower() const { return status == "time_limit"; }  // than the best, by far: not ended
     bool answered() const { return good() || slower(); }
+};
+
+// The winner against another mapping.
+struct Advantage {
+    std::string over;  // "default", "given", "next best"
+    std::string name;
+    double percent = 0;  // less time, with refreshes as they come
+    // The least and the most with refreshes that come at other moments; nothing: not tried.
+    std::optional<std::pair<double, double>> otherwise;
+
+    bool by_chance() const { return otherwise && std::min(percent, otherwise->first) <= 0; }
 };
 
 struct TuneResult {
@@ -50,6 +64,7 @@ struct TuneResult {
     // No mapping that was not simulated is faster than this; nothing: each was.
     std::optional<double> least_bound_ns;
     bool interrupted = false;
+    std::vector<Advantage> advantages;
     std::string command;      // runs the winner
     std::string reservation;  // what its dataflow says beside it (workloads/dataflow.hpp)
     // The winner with less of what costs room (on an NPU shorter blocks along K), least first.

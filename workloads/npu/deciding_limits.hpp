@@ -33,16 +33,16 @@ template <class Takes>
 std::vector<std::string> deciding_limits(const arch::npu::NpuConfig& config, const Takes& takes) {
     const auto taken = takes(config);
     std::vector<std::string> keys;
-    for (const auto& [key, dma, limit] : kDmaLimits) {
-        const std::int64_t is = config.*dma.*limit;
+    for (const DmaLimit& each : kDmaLimits) {
+        const std::int64_t is = config.*each.dma.*each.limit;
         const auto other = [&](std::int64_t value) {
             arch::npu::NpuConfig changed = config;
-            changed.*dma.*limit = value;
+            changed.*each.dma.*each.limit = value;
             return value > 0 && takes(changed) != taken;
         };
         const std::int64_t tenth = arch::base::tenth_of(is);
         if (other(is - tenth) || other(is + tenth)) {
-            keys.emplace_back(key);
+            keys.emplace_back(each.key);
         }
     }
     return keys;

@@ -38,6 +38,9 @@ void read_controller(Node node, device::ControllerConfig& controller) {
                   "column commands to a row after which the cap policy closes it");
     node.optional("refresh_first", controller.refresh_first, {0, 1'000'000},
                   "CK of every channel's first refresh; 0: they are spread over an interval");
+    node.optional("refresh_shift", controller.refresh_shift, {0, 1'000'000},
+                  "CK by which all refreshes come later, where they are spread around an interval: "
+                  "the moment at which a run meets them");
     const Range rounds{0, 8};
     node.optional("refresh_postpone", controller.refresh_postpone, rounds,
                   "refreshes that may be put off while requests wait");

@@ -90,7 +90,7 @@ class MemoryUse {
         const bool puts_off = may_come && config_.controller.refresh_postpone > 0;
         name_if(totals_.refreshes == 0 && !puts_off, kController, {"refresh_postpone"});
         name_if(totals_.refreshes == 0 && !may_come, kController,
-                {"refresh_first", "refresh_pull_in"});
+                {"refresh_first", "refresh_shift", "refresh_pull_in"});
     }
 
     // The chosen mode's own numbers go with those they stand for.

@@ -56,8 +56,8 @@ TEST(MemoryUse, WhatWritesWaitForIsNamedWithoutWrites) {
 // A refresh that came before the end of the run would be its first.
 TEST(MemoryUse, WhatBringsRefreshesForwardMattersToRunsThatEndBeforeOneIsDue) {
     device::MemoryConfig config;
-    for (const char* key :
-         {"memory.controller.refresh_first", "memory.controller.refresh_pull_in"}) {
+    for (const char* key : {"memory.controller.refresh_first", "memory.controller.refresh_shift",
+                            "memory.controller.refresh_pull_in"}) {
         config.refresh = true;
         EXPECT_FALSE(named(key, reads_only(), config)) << key;
         EXPECT_TRUE(named(key, {}, config)) << key;

@@ -75,6 +75,7 @@ struct ControllerConfig {
     base::Cycles page_timeout{500};  // an idle row closes after this, with the timeout policy
     std::int64_t page_cap = 4;       // column commands to a row, with the cap policy
     base::Cycles refresh_first{0};   // CK of every channel's first; 0: they share out an interval
+    base::Cycles refresh_shift{0};   // CK by which all of them come later
     std::int64_t refresh_postpone = 0;  // rounds that requests may put off
     std::int64_t refresh_pull_in = 0;   // rounds an idle channel may do ahead
     bool refresh_after_writes = false;  // one that is due waits for the writes being served

@@ -37,15 +37,19 @@ inline std::int64_t refresh_turn(std::size_t channel, std::size_t channels) {
     return turn;
 }
 
-// CK of a channel's first round: the same for all, or else they share out an interval.
+// CK of a channel's first round: the same for all, or else they share out an interval, around which
+// they can be shifted.
 inline std::int64_t first_round(const device::MemoryConfig& config, std::size_t channel,
                                 std::int64_t interval) {
     const std::int64_t first = config.controller.refresh_first.count();
+    const std::int64_t shift = config.controller.refresh_shift.count();
     if (first > 0) {
-        return first;
+        return first + shift;
     }
-    return interval * (refresh_turn(channel, static_cast<std::size_t>(config.channels)) + 1) /
-           config.channels;
+    const std::int64_t spread =
+        interval * (refresh_turn(channel, static_cast<std::size_t>(config.channels)) + 1) /
+        config.channels;
+    return spread + shift % interval - (spread + shift % interval > interval ? interval : 0);
 }
 
 class RefreshPolicy {

@@ -80,6 +80,17 @@ TEST(PartialRefresh, ChannelsShareOutTheIntervalOfARound) {
     EXPECT_EQ((PerBankRefresh{config, 1}.first()), 777);
 }
 
+TEST(RefreshPolicies, AreShiftedAroundTheInterval) {
+    device::MemoryConfig config = two_channels();
+    config.controller.refresh_shift = base::Cycles{1000};
+    EXPECT_EQ((AllBankRefresh{config, 0}.first()), 3898 / 2 + 1000);
+    EXPECT_EQ((AllBankRefresh{config, 1}.first()), 1000);
+    EXPECT_EQ((PerBankRefresh{config, 0}.first()), 60 + 1000 % 121 - 0);
+    EXPECT_EQ((PerBankRefresh{config, 1}.first()), 1000 % 121);
+    config.controller.refresh_first = base::Cycles{777};
+    EXPECT_EQ((AllBankRefresh{config, 1}.first()), 1777);
+}
+
 std::vector<std::int64_t> turns_of(std::size_t channels) {
     std::vector<std::int64_t> turns;
     for (std::size_t channel = 0; channel < channels; ++channel) {
