@@ -32,6 +32,17 @@ std::string band_text(const Band& band) {
     return fmt::format(", 90 %: {} to {}", microseconds(band.low_ns), microseconds(band.high_ns));
 }
 
+// Of programs whose products nobody has counted the bytes alone.
+std::string intensity_text(const RunResult& result) {
+    const double bytes = result.bounds->dram_bytes;
+    if (bytes <= 0) {
+        return "no DRAM bytes";
+    }
+    return result.tops > 0 ? fmt::format("{:.1f} operations per DRAM byte",
+                                         1e3 * result.tops * result.time_ns / bytes)
+                           : fmt::format("{:.0f} DRAM bytes", bytes);
+}
+
 std::string bounds_table(const RunResult& result) {
     const workloads::GemmBounds& bounds = *result.bounds;
     std::string text;
@@ -42,11 +53,8 @@ std::string bounds_table(const RunResult& result) {
     bound("compute bound", bounds.compute_ns);
     bound("stream bound", bounds.stream_ns);
     bound("memory bound", bounds.memory_ns);
-    const std::string intensity =
-        bounds.dram_bytes > 0 ? fmt::format("{:.1f} operations per DRAM byte",
-                                            1e3 * result.tops * result.time_ns / bounds.dram_bytes)
-                              : "no DRAM traffic counted";
-    text += line("roofline", fmt::format("{} bound binds; {}", bounds.binding(), intensity));
+    text += line("roofline",
+                 fmt::format("{} bound binds; {}", bounds.binding(), intensity_text(result)));
     return text;
 }
 

@@ -15,6 +15,7 @@
 #include "arch/base/config.hpp"
 #include "arch/base/temporary_folder_testing.hpp"
 #include "sim/device_files_testing.hpp"
+#include "sim/result_table.hpp"
 #include "sim/scenario.hpp"
 
 namespace tilesim::sim::session {
@@ -180,6 +181,28 @@ TEST(Session, TheFirstThreadOfAnAmxProgramMayDoNothing) {
         parse_scenario("device: sapphire_rapids\nworkload: {amx_program: {file: k.amx}}\n",
                        folder.path() / "s.yaml", {}));
     EXPECT_EQ(result.status, workloads::Status::Ok);
+}
+
+// Four tiles of 1 KiB, and tables of pages: what a text reads is known by the lines that came.
+TEST(Session, TheRooflineOfAnAmxProgramCountsWhatComesFromMemory) {
+    const arch::base::TemporaryFolder folder;
+    std::ofstream(folder.path() / "k.amx")
+        << "buffer a 0x100000 4096\nconfig 0 16x64 16x64 16x64 16x64 16x64 16x64 16x64 16x64\n"
+           "ldtilecfg 0\nloop k 4\n  tileloadd tmm0, [a + 1024*k], 64\nend\n";
+    const auto run = [&](const char* data_in) {
+        return session::run(
+            parse_scenario(fmt::format("device: sapphire_rapids\n"
+                                       "workload: {{amx_program: {{file: k.amx, data_in: {}}}}}\n",
+                                       data_in),
+                           folder.path() / "s.yaml", {}));
+    };
+    const workloads::RunResult cold = run("dram");
+    EXPECT_GE(cold.bounds->dram_bytes, 4096);
+    EXPECT_LE(cold.bounds->dram_bytes, static_cast<double>(cold.memory->bytes_read));
+    EXPECT_GT(cold.bounds->memory_ns, 0);
+    EXPECT_THAT(to_table(cold),
+                HasSubstr(fmt::format("{:.0f} DRAM bytes\n", cold.bounds->dram_bytes)));
+    EXPECT_THAT(to_table(run("l1")), HasSubstr("no DRAM bytes\n"));
 }
 
 // As all other paths in files, from the file's folder; from the working folder as well, where
@@ -500,6 +523,20 @@ TEST(Session, ABudgetOfTimeHoldsForTheTimeThatIsReported) {
     };
     EXPECT_EQ(status("428 ns"), workloads::Status::Ok);
     EXPECT_EQ(status("427 ns"), workloads::Status::TimeLimit);
+}
+
+// The first one has left all in the caches.
+TEST(Session, TheMemoryBesideATimeOfSeveralRunsIsThatOfTheLast) {
+    const auto read = [](const char* runs) {
+        const workloads::RunResult result =
+            run_on("sapphire_rapids", "M: 64, K: 128, N: 64, a: int8, b: int8, c: int32",
+                   {{"mapping", fmt::format("{{amx: {{data_in: dram, runs: {}}}}}", runs)}});
+        EXPECT_EQ(result.bounds->dram_bytes > 0, result.memory->bytes_read > 0);
+        return result.memory->bytes_read;
+    };
+    EXPECT_GE(read("1"), 64 * 128 * 2);
+    EXPECT_EQ(read("2"), 0);
+    EXPECT_EQ(read("3"), 0);
 }
 
 // Four rows of C on eight cores are mostly loads of B, which are asked for a block ahead.

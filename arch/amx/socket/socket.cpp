@@ -201,6 +201,10 @@ void Socket::on_event(std::uint64_t, Femtoseconds) {
 void Socket::run_again() {
     --runs_;
     counted_from_ = at_;
+    answers_before_ = uncore_->counters().memory_answers;
+    if (runs_ == 1 && last_run_begins_) {
+        last_run_begins_();
+    }
     for (const auto& core : cores_) {
         core->restart(at_);
     }

@@ -6,8 +6,10 @@
 // for the others: `in_step.hpp`.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arch/amx/socket/uncore.hpp"
@@ -31,6 +33,10 @@ class Socket final : public base::EventHandler {
     // Latest core, since the last run began; valid when finished.
     std::int64_t finish_cycle() const;
     base::Femtoseconds finish_time() const;
+    // Lines that have come from memory since the last run began.
+    std::int64_t lines_from_memory() const {
+        return uncore_->counters().memory_answers - answers_before_;
+    }
     // One a program; `core` is the one that stands for it.
     std::size_t cores() const { return members_.size(); }
     std::size_t simulated() const { return cores_.size(); }
@@ -56,6 +62,8 @@ class Socket final : public base::EventHandler {
     void warm(std::int64_t address, std::int64_t bytes, caches::Level level, bool dirty);
     void warm(std::size_t core, std::int64_t address, std::int64_t bytes, caches::Level level,
               bool dirty);
+    // Called where the last of several runs begins.
+    void on_last_run(std::function<void()> begins) { last_run_begins_ = std::move(begins); }
     void start();
     // Adds an account of each core's cycles under `parent` and ends the trace; call once, at the
     // end.
@@ -88,7 +96,9 @@ class Socket final : public base::EventHandler {
     std::int64_t at_ = 0;
     std::int64_t runs_;              // to go, this one included
     std::int64_t counted_from_ = 0;  // cycle in which the latest began
-    std::uint64_t progress_ = 0;     // of all cores
+    std::function<void()> last_run_begins_;
+    std::int64_t answers_before_ = 0;  // of memory, when it began
+    std::uint64_t progress_ = 0;       // of all cores
     std::int64_t last_progress_ = 0;
     std::vector<std::unique_ptr<base::stats::Group>> groups_;
     std::vector<std::unique_ptr<base::stats::StateAccount>> accounts_;

@@ -277,6 +277,7 @@ void Uncore::prefetch(std::uint64_t tag, Femtoseconds now) {
 void Uncore::arrived(std::uint64_t tag, Femtoseconds when) {
     const Flight flight = flights_[tag];
     const caches::Line line = flight.request.line;
+    ++counters_.memory_answers;
     std::uint64_t waiting = coming_.extract(line).mapped().first;
     if (flight.request.kind == Kind::Prefetch) {
         flights_.give_back(tag);

@@ -42,7 +42,8 @@ struct UncoreCounters {
     std::int64_t from_cores = 0;
     std::int64_t kept_waiting = 0;  // of both, behind others of their slice or a link
     std::int64_t memory_reads = 0;
-    std::int64_t prefetches = 0;  // of them, into the L3
+    std::int64_t memory_answers = 0;  // of them, whose line has come
+    std::int64_t prefetches = 0;      // of them, into the L3
     std::int64_t memory_writes = 0;
     std::int64_t unused_victims = 0;  // clean lines not used before
 };

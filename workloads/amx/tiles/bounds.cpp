@@ -41,9 +41,13 @@ GemmBounds bounds_of(const arch::memory::device::MemoryConfig& memory,
     GemmBounds bounds;
     bounds.compute_ns = tmul * cycle_ns;
     bounds.stream_ns = lines / static_cast<double>(config.access.load_lines) * cycle_ns;
-    // A run before the one that counts has left in the caches what they hold.
+    // What of the operands a text or a run before has left in the caches is not known: the lines
+    // that came.
     const bool cold = work.mapping.data_in == AmxMapping::DataIn::Memory && work.mapping.runs == 1;
-    bounds.dram_bytes = cold ? bytes_read(work.lowered.reads) : 0;
+    bounds.dram_bytes =
+        cold && !work.lowered.reads.empty()
+            ? bytes_read(work.lowered.reads)
+            : static_cast<double>(socket.lines_from_memory() * arch::amx::caches::kLineBytes);
     bounds.memory_ns = bounds.dram_bytes / memory.peak_bytes_per_second() * 1e9;
     return bounds;
 }
