@@ -22,19 +22,112 @@ double loads_of(const BlockShape& shape) {
            static_cast<double>(shape.m_acc * shape.n_acc);
 }
 
-// Cycles that the loads of one product take: a tile from the L2 is 16 lines at 48 B/cycle. B's
-// tiles are still in the L1 as the next block of rows comes to them where that block's tiles of A
-// fit in beside them: two lines a cycle, had no others to be put there.
-double load_cycles(const BlockShape& shape, std::int64_t k_tiles, bool more_rows,
-                   const AmxConfig& socket) {
-    constexpr double kTileFromL2 = 16 / 0.75;
-    constexpr double kTileFromL1 = 12;
-    constexpr std::int64_t kTileBytes = 1024;
-    const std::int64_t bytes = (shape.m_acc + shape.n_acc) * k_tiles * kTileBytes;
-    const bool stays = more_rows && bytes <= socket.caches.l1.size.count();
-    return kTileFromL2 / static_cast<double>(shape.n_acc) +
-           (stays ? kTileFromL1 : kTileFromL2) / static_cast<double>(shape.m_acc);
-}
+// What a core does with a block of accumulators, k tile after k tile: of f32 each is three parts of
+// A and of B, which make six products.
+class BlockOfTiles {
+  public:
+    BlockOfTiles(const GemmProblem& gemm, const AmxMapping& map, const AmxConfig& socket)
+        : parts_(gemm.a == DataType::F32 ? 3 : 1),
+          panels_(decompresses(gemm, map) && gemm.m > map.m_acc * kMaxRows),
+          ring_(decompresses(gemm, map) && !panels_),
+          cuts_k_(!has_post_operations(gemm) && !decompresses(gemm, map)),
+          m_acc_(map.m_acc),
+          n_acc_(map.n_acc),
+          k_tiles_(ceil_div(gemm.k, k_tile_of(gemm))),
+          rows_of_a_(std::min<std::int64_t>(gemm.m, kMaxRows)),
+          l1_bytes_(socket.caches.l1.size.count() * 3 / 4),
+          nontemporal_line_(static_cast<double>(socket.access.nontemporal_line.count())) {
+        const BusiestShare share = busiest_share(gemm, map, shares_of_n(gemm, map));
+        rows_ = share.m / kMaxRows;
+        columns_ = share.n / kMaxRows;
+    }
+
+    std::int64_t k_tiles() const { return k_tiles_; }
+    std::int64_t parts() const { return parts_; }
+    double product_cycles() const {
+        constexpr double kProduct = 16;
+        return static_cast<double>((parts_ > 1 ? 6 : 1) * m_acc_ * n_acc_) * kProduct;
+    }
+
+    // Cycles that its loads of a k tile take, with those in which C is loaded and stored for every
+    // block of k but one.
+    double load_cycles(const L1Use& use) const {
+        constexpr double kFromL2 = 1 / 0.75;  // cycles of a line at 48 B/cycle
+        constexpr double kFromL1 = 0.75;      // of two a cycle, had no others to be put there
+        constexpr double kLineOfC = 4.5;      // out of the L2, and back
+        const auto line = [&](bool near, double far) {  // of three parts each is read twice
+            return (near ? kFromL1 : far) * static_cast<double>(parts_) +
+                   (parts_ > 1 ? kFromL1 * static_cast<double>(parts_) : 0);
+        };
+        const bool a_near = columns_ > n_acc_ && a_stays(use);
+        const bool b_near = ring_ || ((panels_ || rows_ > m_acc_) && b_stays(use));
+        const double far_a = use.a_nontemporal ? std::max(kFromL2, nontemporal_line_) : kFromL2;
+        const auto moves = static_cast<double>((ceil_div(k_tiles_, use.k_tiles) - 1) * m_acc_ *
+                                               n_acc_ * rows_of_a_) *
+                           kLineOfC;
+        return static_cast<double>(m_acc_ * rows_of_a_) * line(a_near, far_a) +
+               static_cast<double>(n_acc_ * kMaxRows) * line(b_near, kFromL2) +
+               moves / static_cast<double>(k_tiles_);
+    }
+
+    // Cycles in which the lines of a tile that is decompressed in front of its products leave the
+    // L1 before these come to it.
+    double spill_cycles(const L1Use& use) const {
+        constexpr double kLineToL2 = 3;
+        return panels_ && !b_stays(use) ? static_cast<double>(kMaxRows) * kLineToL2 : 0;
+    }
+
+    // With which the loads hold the products up least: all of k, or so that tiles are still in the
+    // L1 when they are read again, B's by the next block of rows, A's by that of columns. The first
+    // block of columns waits for memory anyhow.
+    L1Use best_use() const {
+        L1Use best{k_tiles_, false};
+        const bool read_again = columns_ > n_acc_;
+        for (const bool nontemporal : {false, true}) {
+            for (const std::int64_t bytes : {std::int64_t{0}, bytes_beside_b(m_acc_, nontemporal),
+                                             bytes_beside_b(rows_, nontemporal)}) {
+                const bool whole = bytes == 0 || !cuts_k_;
+                const L1Use use{
+                    whole ? k_tiles_ : std::clamp<std::int64_t>(l1_bytes_ / bytes, 1, k_tiles_),
+                    nontemporal};
+                if ((read_again || panels_) && cycles(use) < cycles(best)) {
+                    best = use;
+                }
+            }
+        }
+        return best;
+    }
+
+  private:
+    static constexpr std::int64_t kLine = 64;
+
+    // Of a k tile: a block's tiles of B and so many of A.
+    std::int64_t bytes_beside_b(std::int64_t tiles_of_a, bool a_nontemporal) const {
+        return (n_acc_ * kMaxRows + (a_nontemporal ? 0 : tiles_of_a * rows_of_a_)) * parts_ * kLine;
+    }
+    // A block's tiles of B while the next block of rows brings its own of A.
+    bool b_stays(const L1Use& use) const {
+        return bytes_beside_b(m_acc_, use.a_nontemporal) * use.k_tiles <= l1_bytes_;
+    }
+    // A core's rows of A.
+    bool a_stays(const L1Use& use) const {
+        return !use.a_nontemporal && bytes_beside_b(rows_, false) * use.k_tiles <= l1_bytes_;
+    }
+    double cycles(const L1Use& use) const {
+        const auto row_blocks = static_cast<double>(std::max<std::int64_t>(rows_ / m_acc_, 1));
+        return std::max(product_cycles(), load_cycles(use)) +
+               static_cast<double>(n_acc_) * spill_cycles(use) / row_blocks;
+    }
+
+    std::int64_t parts_;
+    bool panels_, ring_;  // compressed B in front of its products, or among them
+    bool cuts_k_;
+    std::int64_t m_acc_, n_acc_, k_tiles_;
+    std::int64_t rows_of_a_;  // of a tile
+    std::int64_t l1_bytes_;   // three quarters: others pass through it, too
+    double nontemporal_line_;
+    std::int64_t rows_ = 0, columns_ = 0;  // of tiles, of the core
+};
 
 // Cycles of ports or of stores in which AVX-512 makes a tile of compressed B; 0: it is not.
 double decompression_cycles(const GemmProblem& gemm) {
@@ -47,15 +140,16 @@ double decompression_cycles(const GemmProblem& gemm) {
 }
 
 // Cycles of a k tile on the busiest core: TMUL's while lines come from far away, or those of the
-// loads, beneath which a quarter of these lines come. Lines of the first block are as far as DRAM;
-// of the others A and B were prefetched. C's, which nothing prefetches, are read, too, before they
-// are written: the fewer k tiles there are, the more of them for each. Compressed B is decompressed
-// once for each block of rows, in front of its products; where one block has all, among them.
+// loads, beneath which a quarter of these lines come, and a tenth of what is less. Lines of B's
+// first block are as far as DRAM, of f32 all of B's; the others and A's were prefetched. C's, which
+// nothing prefetches, are read, too, before they are written: the fewer k tiles there are, the more
+// of them for each. Compressed B is decompressed once for all rows of a core, in front of their
+// products; where one block has them all, among them.
 double expected_cycles(const GemmProblem& gemm, const BlockShape& shape, const AmxConfig& socket) {
-    constexpr double kProduct = 16;
     constexpr double kFarLine = 8;
     constexpr double kPrefetchedLine = 3;
     constexpr double kExposed = 0.75;
+    constexpr double kBeside = 0.1;
     constexpr double kLine = 64;
     AmxMapping map;
     map.m_acc = shape.m_acc;
@@ -63,28 +157,27 @@ double expected_cycles(const GemmProblem& gemm, const BlockShape& shape, const A
     map.partition = AmxMapping::Partition::MN;
     map.threads = threads_for(gemm, shape, socket.cores);
     const BusiestShare share = busiest_share(gemm, map, shares_of_n(gemm, map));
-    const auto lines = [](std::int64_t all, std::int64_t tiles) {
-        const auto first = static_cast<double>(std::min(all, tiles * kMaxRows));
-        return kFarLine * first + kPrefetchedLine * (static_cast<double>(all) - first);
-    };
-    const std::int64_t parts = gemm.a == DataType::F32 ? 3 : 1;  // six products of them
-    const std::int64_t k_tiles = ceil_div(gemm.k, k_tile_of(gemm));
-    const auto products = static_cast<double>(share.m / kMaxRows * (share.n / kMaxRows));
+    const BlockOfTiles block(gemm, map, socket);
+    const double blocks = static_cast<double>(share.m / (shape.m_acc * kMaxRows)) *
+                          static_cast<double>(share.n / (shape.n_acc * kMaxRows));
     const std::int64_t rows = gemm.m < kMaxRows ? gemm.m : share.m;  // few ones are not padded
     const double c_lines = static_cast<double>(rows * share.n * bytes_of(gemm.c)) / kLine;
-    const double decompression = decompression_cycles(gemm) *
-                                 static_cast<double>(share.n / kMaxRows) *
-                                 static_cast<double>(ceil_div(share.m, shape.m_acc * kMaxRows));
+    const L1Use use = block.best_use();
+    const double decompression = (decompression_cycles(gemm) + block.spill_cycles(use)) *
+                                 static_cast<double>(share.n / kMaxRows);
     const bool among_products = gemm.m <= shape.m_acc * kMaxRows;
-    const double computes = (parts > 1 ? 6 : 1) * products * kProduct;
     const double share_of_bytes = decompression > 0 ? 0.5 : 1;  // of a line of B
-    const double far = static_cast<double>(parts) * (lines(rows, shape.m_acc) +
-                                                     share_of_bytes * lines(share.n, shape.n_acc)) +
-                       kFarLine * c_lines / static_cast<double>(k_tiles);
-    const double loads =
-        load_cycles(shape, parts * k_tiles, share.m > shape.m_acc * kMaxRows, socket);
-    const double multiplies =
-        std::max(computes + far, static_cast<double>(parts) * products * loads + kExposed * far);
+    const std::int64_t first =
+        gemm.a == DataType::F32 ? share.n : std::min(share.n, shape.n_acc * kMaxRows);
+    const double lines_of_b = kFarLine * static_cast<double>(first) +
+                              kPrefetchedLine * static_cast<double>(share.n - first);
+    const double far =
+        static_cast<double>(block.parts()) *
+            (kPrefetchedLine * static_cast<double>(rows) + share_of_bytes * lines_of_b) +
+        kFarLine * c_lines / static_cast<double>(block.k_tiles());
+    const double products = blocks * block.product_cycles() + far;
+    const double loads = blocks * block.load_cycles(use) + kExposed * far;
+    const double multiplies = std::max(products, loads) + kBeside * std::min(products, loads);
     return among_products ? std::max(multiplies, decompression + kExposed * far)
                           : multiplies + decompression;
 }
@@ -100,13 +193,17 @@ std::int64_t threads_for(const GemmProblem& gemm, const BlockShape& shape, std::
         cores, ceil_div(gemm.m, shape.m_acc * kMaxRows) * ceil_div(gemm.n, shape.n_acc * kMaxRows));
 }
 
+L1Use use_of_l1(const GemmProblem& gemm, const AmxMapping& map, const AmxConfig& socket) {
+    return BlockOfTiles(gemm, map, socket).best_use();
+}
+
 std::vector<BlockShape> shapes_by_expectation(const GemmProblem& gemm, const AmxConfig& socket) {
     std::vector<BlockShape> shapes{{2, 2}, {1, 4}, {4, 1}, {1, 3}, {3, 1}, {1, 2}, {2, 1}, {1, 1}};
     std::erase_if(shapes, [&](const BlockShape& shape) { return !fits(shape, gemm); });
     // Three or four tiles of columns are one block where a core has more rows of A than columns of
     // B: A is passed over once. Compressed B would be decompressed the more often.
     const std::int64_t columns = ceil_div(gemm.n, kMaxRows);
-    const bool one_pass = decompression_cycles(gemm) == 0 && (columns == 3 || columns == 4) &&
+    const bool one_pass = !decompresses(gemm, AmxMapping{}) && (columns == 3 || columns == 4) &&
                           gemm.m / socket.cores > gemm.n;
     const auto order = [&](const BlockShape& shape) {
         const bool passes = one_pass && shape != BlockShape{1, columns};

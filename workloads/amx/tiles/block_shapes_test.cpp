@@ -36,25 +36,66 @@ TEST(BlockShapes, TheFirstBlockOfColumnsComesFromFarAway) {
     EXPECT_EQ(first(gemm(32, 64, 4 * 16), 2).n_acc, 1);
 }
 
-// Lines of C are far, too, and with few k tiles they are most: no loads are left to save.
+// Lines of C are far, too, and with few k tiles they are most: blocks of two tiles of rows load
+// less, but one core has more of them. Narrow results are fewer lines.
 TEST(BlockShapes, WhereKIsShortTheSmallerBlocksAreFirst) {
-    EXPECT_EQ(first(gemm(1024, 4 * 64, 960), 1), (BlockShape{1, 2}));
-    EXPECT_EQ(first(gemm(1024, 16 * 64, 960), 1), (BlockShape{2, 2}));
-    // Narrow results are fewer lines.
-    EXPECT_EQ(first(gemm(1024, 4 * 64, 960, DataType::Int8, DataType::Int8), 1),
-              (BlockShape{2, 2}));
+    EXPECT_EQ(first(gemm(32, 64, 272), 8), (BlockShape{1, 1}));
+    EXPECT_EQ(first(gemm(32, 24 * 64, 272), 8), (BlockShape{2, 1}));
+    EXPECT_EQ(first(gemm(32, 64, 272, DataType::Int8, DataType::Int8), 8), (BlockShape{2, 1}));
 }
 
-// Three columns and a row of twelve k tiles are 48 KiB, the L1; of thirteen B comes from the L2
-// again for each block of rows.
-TEST(BlockShapes, WhereBStaysInTheL1WideBlocksComeBeforeSquareOnes) {
-    const auto wide_first = [](std::int64_t m, std::int64_t k_tiles) {
-        const auto shapes = shapes_by_expectation(gemm(m, k_tiles * 64, 960), socket_of(1));
-        return std::find(shapes.begin(), shapes.end(), BlockShape{1, 3}) <
-               std::find(shapes.begin(), shapes.end(), BlockShape{2, 2});
+AmxMapping blocks(std::int64_t m_acc, std::int64_t n_acc) {
+    AmxMapping map;
+    map.m_acc = m_acc;
+    map.n_acc = n_acc;
+    map.partition = AmxMapping::Partition::MN;
+    return map;
+}
+
+// Of 48 KiB three quarters: twelve k tiles of a row of tiles and two columns; nine where another
+// row is to stay, too, until the next columns read both again.
+TEST(BlockShapes, KIsCutForTilesToBeInTheL1AsTheyAreReadAgain) {
+    const auto k_tiles = [](std::int64_t m, std::int64_t n, std::int64_t m_acc) {
+        return use_of_l1(gemm(m, 22 * 64, n), blocks(m_acc, 2), socket_of(1)).k_tiles;
     };
-    EXPECT_TRUE(wide_first(1008, 12));
-    EXPECT_FALSE(wide_first(1008, 13));
+    EXPECT_EQ(k_tiles(64, 128, 1), 12);
+    EXPECT_EQ(k_tiles(32, 128, 1), 9);
+    EXPECT_EQ(k_tiles(64, 32, 1), 22) << "one block of columns reads nothing again";
+    EXPECT_EQ(k_tiles(64, 128, 2), 22) << "loads are little longer than products: C moves more";
+    EXPECT_EQ(use_of_l1(gemm(64, 22 * 64, 128, DataType::Int8, DataType::Int8), blocks(1, 2),
+                        socket_of(1))
+                  .k_tiles,
+              22)
+        << "post-operations need all of K";
+}
+
+// 18 k tiles of two columns fill it. Loads that pass it by are no slower on Emerald Rapids; on
+// Sapphire Rapids they are, and save less than they cost, unless B was decompressed into it.
+TEST(BlockShapes, APassesTheL1ByWhereThatKeepsB) {
+    const auto nontemporal = [](const GemmProblem& problem, std::int64_t line) {
+        arch::amx::AmxConfig socket = socket_of(1);
+        socket.access.nontemporal_line = arch::base::Cycles{line};
+        return use_of_l1(problem, blocks(2, 2), socket).a_nontemporal;
+    };
+    const auto bytes = [](std::int64_t k_tiles) {
+        return gemm(64, k_tiles * 64, 128, DataType::Int8, DataType::Int8);
+    };
+    EXPECT_TRUE(nontemporal(bytes(18), 0));
+    EXPECT_FALSE(nontemporal(bytes(19), 0));
+    EXPECT_FALSE(nontemporal(bytes(18), 2));
+    EXPECT_FALSE(nontemporal(bytes(9), 0)) << "A stays, too";
+    EXPECT_TRUE(nontemporal(narrow(64, 18 * 32, 128), 2));
+    EXPECT_FALSE(nontemporal(narrow(64, 19 * 32, 128), 2));
+    EXPECT_FALSE(nontemporal(narrow(32, 18 * 32, 128), 2)) << "decompressed among the products";
+}
+
+// Of f32 all lines of B are far, which nothing prefetches: fewer columns to a core.
+TEST(BlockShapes, NothingPrefetchesColumnsOfF32) {
+    const auto first_of = [](DataType type) {
+        return first(gemm(320, 320, 288, type, DataType::F32), 64);
+    };
+    EXPECT_EQ(first_of(DataType::F32), (BlockShape{3, 1}));
+    EXPECT_EQ(first_of(DataType::Bf16), (BlockShape{2, 1}));
 }
 
 TEST(BlockShapes, ThreeTilesOfColumnsAreOneBlockWhereRowsAreMany) {
@@ -73,9 +114,9 @@ TEST(BlockShapes, NoneIsLargerThanTheProduct) {
     }
 }
 
-// Decompression takes as long as four and a half products; once for each block of rows on a core.
-TEST(BlockShapes, CompressedWeightsAreDecompressedForTallBlocksWhereRowsAreMany) {
-    EXPECT_EQ(first(narrow(4096, 2048, 256), 1), (BlockShape{4, 1}));
+// Decompression takes as long as four and a half products; once for all rows on a core.
+TEST(BlockShapes, CompressedWeightsAreDecompressedOnceForAllRows) {
+    EXPECT_EQ(first(narrow(4096, 2048, 256), 1), (BlockShape{2, 2}));
     EXPECT_EQ(first(narrow(16, 64, 16), 56), (BlockShape{1, 1}));
     // A tile each, or three times the products and as much decompression on a third of the cores.
     EXPECT_EQ(first(narrow(48, 64, 288), 56), (BlockShape{1, 1}));

@@ -32,6 +32,7 @@ class Alternatives {
             prefetches_of_b();
         }
         blocks();
+        decompressions();
         key(&Map::post, {Map::Post::Interleaved, Map::Post::Fused}, has_post_operations(gemm_));
         key(&Map::a_nontemporal, {true, false});
         prefetches_of_a();
@@ -47,7 +48,6 @@ class Alternatives {
         layouts();
         key(&Map::c_padding, {0, kLine});
         threads();
-        key(&Map::decompress_steps, {1, 2, 3}, from_.decompress == Map::Decompress::Interleaved);
         key(&Map::kc, {0, 512, 256, 1024, 2048});
         key(&Map::nc, {0, 128, 256, 512, 1024});
         key(&Map::outer, {Map::Outer::N, Map::Outer::M});
@@ -80,23 +80,47 @@ class Alternatives {
         }
     }
 
-    // As many threads as have a block, if so it was; the same prefetch of A in steps or blocks.
+    // What is as its own shape asks becomes what the other asks; what is otherwise stays.
     void block(const BlockShape& shape) {
         Map map = from_;
         map.m_acc = shape.m_acc;
         map.n_acc = shape.n_acc;
+        const Map own = whole_socket(gemm_, from_.m_acc, from_.n_acc, socket_);
+        const Map other = whole_socket(gemm_, shape.m_acc, shape.n_acc, socket_);
+        const auto follow = [&](const auto... members) {
+            ((map.*members = from_.*members == own.*members ? other.*members : from_.*members),
+             ...);
+        };
+        follow(&Map::order, &Map::kc, &Map::prefetch_a, &Map::decompress, &Map::decompress_steps,
+               &Map::a_nontemporal);
+        if (from_.partition == own.partition) {
+            follow(&Map::threads);
+        }
+        if (map.decompress == Map::Decompress::Interleaved) {
+            map.prefetch_b = 0;  // no tile of B lies ready
+        }
         if (registers_of(map) > arch::amx::program::kTiles) {
             map.order = Map::Order::Switched;
         }
         if (registers_of(map) > arch::amx::program::kTiles) {
             map.order = Map::Order::Interleaved;
         }
-        if (from_.partition == Map::Partition::MN &&
-            from_.threads == threads_for(gemm_, {from_.m_acc, from_.n_acc}, socket_.cores)) {
-            map.threads = threads_for(gemm_, shape, socket_.cores);
+        add(map);
+    }
+
+    // Decompression ahead of the products or among them, and so many k steps before them.
+    void decompressions() {
+        next_key();
+        if (!decompresses(gemm_, from_)) {
+            return;
         }
-        if (from_.prefetch_a == from_.m_acc * k_tiles_) {
-            map.prefetch_a = shape.m_acc * k_tiles_;
+        Map map = from_;
+        if (from_.decompress == Map::Decompress::Interleaved) {
+            map.decompress = Map::Decompress::Ahead;
+            values(&Map::decompress_steps, {1, 2, 3});
+        } else {
+            map.decompress = Map::Decompress::Interleaved;
+            map.prefetch_b = 0;
         }
         add(map);
     }
@@ -126,7 +150,7 @@ class Alternatives {
             map.prefetch_l1 = into_l1;
             add(map);
         };
-        for (const std::int64_t steps : {std::int64_t{4}, std::int64_t{8}, std::int64_t{2},
+        for (const std::int64_t steps : {std::int64_t{2}, std::int64_t{4}, std::int64_t{8},
                                          std::int64_t{1}, from_.m_acc * k_tiles_}) {
             prefetch(steps, true, false);
         }
@@ -154,7 +178,11 @@ class Alternatives {
         if (from_.prefetch_b > 0) {
             values(&Map::prefetch_b, {0});
         }
-        values(&Map::prefetch_b, {8, 4, 2, 1});
+        if (decompresses(gemm_, from_)) {  // lines of the panel, which come ahead of its stores
+            values(&Map::prefetch_b, {1, 2, 4, 8});
+        } else {
+            values(&Map::prefetch_b, {8, 4, 2, 1});
+        }
     }
 
     // Sparse weights stay sparse, compressed ones packed. Packed tiles alone can be fetched ahead.

@@ -17,6 +17,6 @@ std::vector<std::vector<AmxMapping>> alternatives_of(const GemmProblem& gemm,
                                                      const arch::amx::AmxConfig& socket,
                                                      const AmxMapping& mapping);
 // So many of the first keys are those that help often: all up to `b_nontemporal`.
-inline constexpr std::size_t kHelpfulKeys = 9;
+inline constexpr std::size_t kHelpfulKeys = 10;
 
 }  // namespace tilesim::workloads::amx::tiles

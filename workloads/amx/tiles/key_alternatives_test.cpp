@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "workloads/amx/tiles/amx_run_testing.hpp"
+#include "workloads/amx/tiles/whole_socket.hpp"
 
 namespace tilesim::workloads::amx::tiles {
 namespace {
@@ -82,11 +83,43 @@ TEST(KeyAlternatives, BlocksKeepTheirRegistersAndThreads) {
                     }));
 }
 
-TEST(KeyAlternatives, ABlockOfRowsAheadStaysOne) {
-    AmxMapping from;
-    from.prefetch_a = 2 * 4;  // two tiles of rows, four k tiles
-    EXPECT_TRUE(any(alternatives(gemm(64, 256, 64), from), [](const AmxMapping& each) {
-        return each.m_acc == 1 && each.prefetch_a == 4;
+// Depth of blocks of k, prefetches, decompression: what is as its shape asks.
+TEST(KeyAlternatives, AnotherBlockGetsWhatItsShapeAsksUnlessThatWasChanged) {
+    const auto socket = socket_of(7);
+    const auto whole = [&](const GemmProblem& problem, std::int64_t m_acc, std::int64_t n_acc) {
+        return whole_socket(problem, m_acc, n_acc, socket);
+    };
+    const auto has = [&](const GemmProblem& problem, const AmxMapping& from,
+                         const AmxMapping& wanted) {
+        return any(alternatives(problem, from),
+                   [&](const AmxMapping& each) { return each == wanted; });
+    };
+    const GemmProblem deep = gemm(112, 22 * 64, 256);
+    ASSERT_NE(whole(deep, 1, 2).kc, whole(deep, 2, 2).kc);
+    EXPECT_TRUE(has(deep, whole(deep, 1, 2), whole(deep, 2, 2)));
+    AmxMapping changed = whole(deep, 1, 2);
+    changed.kc = 192;
+    AmxMapping wanted = whole(deep, 2, 2);
+    wanted.kc = 192;
+    EXPECT_TRUE(has(deep, changed, wanted));
+    const GemmProblem two_rows = narrow(32, 256, 512);
+    ASSERT_EQ(whole(two_rows, 2, 1).decompress, AmxMapping::Decompress::Interleaved);
+    EXPECT_TRUE(has(two_rows, whole(two_rows, 1, 1), whole(two_rows, 2, 1)));
+    EXPECT_TRUE(has(two_rows, whole(two_rows, 2, 1), whole(two_rows, 1, 1)));
+}
+
+TEST(KeyAlternatives, CompressedWeightsAreDecompressedInTheOtherPlace) {
+    AmxMapping from = whole_socket(narrow(32, 256, 512), 2, 1, socket_of(7));
+    const auto ahead = [](const AmxMapping& each) {
+        return each.m_acc == 2 && each.n_acc == 1 &&
+               each.decompress == AmxMapping::Decompress::Ahead;
+    };
+    EXPECT_TRUE(any(alternatives(narrow(32, 256, 512), from), ahead));
+    from.decompress = AmxMapping::Decompress::Ahead;
+    from.prefetch_b = 1;
+    EXPECT_TRUE(any(alternatives(narrow(32, 256, 512), from), [](const AmxMapping& each) {
+        return each.m_acc == 2 && each.n_acc == 1 && each.prefetch_b == 0 &&
+               each.decompress == AmxMapping::Decompress::Interleaved;
     }));
 }
 

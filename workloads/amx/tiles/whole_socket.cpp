@@ -29,14 +29,12 @@ std::int64_t part_of(std::int64_t extent, std::int64_t most, std::int64_t step) 
     return parts > 1 ? ceil_div(steps, parts) * step : 0;
 }
 
-// A, which the first block of columns reads from memory: a block of rows ahead, or where that is
-// far (the manual asks for some 100 products) some steps, as long as DRAM takes. A core's only
-// block of rows has none ahead: half as many steps, since its first ones are late anyhow.
-void prefetch_first_rows(AmxMapping& map, std::int64_t k_tiles, bool only_block) {
-    constexpr std::int64_t kMostProducts = 100;
-    constexpr std::int64_t kSteps = 8;
-    const bool near = k_tiles * map.m_acc * map.n_acc <= kMostProducts;
-    map.prefetch_a = only_block ? kSteps / 2 : near ? map.m_acc * k_tiles : kSteps;
+// A, which the first block of columns reads from memory: some tiles ahead, about as long as DRAM
+// takes. Further ahead the first ones, which nothing has prefetched, wait behind those prefetched
+// for later. A core's only block of rows: half as many, since its first ones are late anyhow.
+void prefetch_first_rows(AmxMapping& map, std::int64_t parts, bool only_block) {
+    constexpr std::int64_t kTiles = 4;
+    map.prefetch_a = std::max<std::int64_t>(kTiles / (only_block ? 2 : 1) / parts, 1);
     map.prefetch_a_once = true;
     map.prefetch_l1 = false;
 }
@@ -50,8 +48,8 @@ std::int64_t rows_of(const GemmProblem& gemm, const AmxMapping& map) {
 
 // Bytes of a row of A in a block of k. Each block of columns reads a core's rows of A again: they,
 // its own columns and those prefetched stay in half of the L2. Of one block of columns nothing is
-// read again. Of one block of rows neither; the first block of B, which nothing prefetches, is
-// small.
+// read again. Of one block of rows lines of C, which nothing prefetches, come while the next block
+// of k multiplies.
 std::int64_t k_bytes_of(const GemmProblem& gemm, const AmxMapping& map, std::int64_t half_l2) {
     constexpr std::int64_t kLeast = 1024;  // shorter ones move C too often
     const std::int64_t height = map.m_acc * kMaxRows;
@@ -75,12 +73,13 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
     map.partition = AmxMapping::Partition::MN;
     map.threads = threads_for(gemm, {m_acc, n_acc}, socket.cores);
     const bool compressed = decompresses(gemm, map);
-    map.kc =
-        !has_post_operations(gemm) && !compressed
-            ? part_of(gemm.k,
-                      k_bytes_of(gemm, map, socket.caches.l2.size.count() / 2) / bytes_of(gemm.a),
-                      k_tile_of(gemm))
-            : 0;
+    const L1Use use = use_of_l1(gemm, map, socket);
+    map.a_nontemporal = use.a_nontemporal;
+    if (!has_post_operations(gemm) && !compressed) {
+        const std::int64_t half_l2 = socket.caches.l2.size.count() / 2;
+        const std::int64_t most = k_bytes_of(gemm, map, half_l2) / bytes_of(gemm.a);
+        map.kc = part_of(gemm.k, std::min(most, use.k_tiles * k_tile_of(gemm)), k_tile_of(gemm));
+    }
     if (!compressed && m_acc * n_acc + n_acc < arch::amx::program::kTiles) {
         map.order = AmxMapping::Order::Switched;
     }
@@ -93,10 +92,8 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
     map.prefetch_next = map.b_layout == AmxMapping::BLayout::Packed && gemm.a != DataType::F32;
     // Few rows multiply as fast as lines come: they would wait for those in front.
     map.prefetch_first = map.prefetch_next && gemm.m >= kMaxRows;
-    if (!compressed && gemm.a != DataType::F32) {
-        prefetch_first_rows(map, ceil_div(gemm.k, k_tile_of(gemm)),
-                            rows_of(gemm, map) <= m_acc * kMaxRows);
-    }
+    prefetch_first_rows(map, gemm.a == DataType::F32 ? 3 : 1,
+                        rows_of(gemm, map) <= m_acc * kMaxRows);
     if (gemm.m < kMaxRows) {  // one configuration does, and shorter tiles read fewer lines
         map.remainder = AmxMapping::Remainder::Smaller;
     }

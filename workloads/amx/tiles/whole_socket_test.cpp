@@ -67,20 +67,19 @@ TEST(WholeSocket, ACoresRowsOfAStayInHalfOfTheL2) {
               2 * whole_socket(gemm(256, 16384, 512), 2, 2, socket_of(1)).kc);
 }
 
-// 3 k tiles: a block of rows, of 2 x 3 tiles of A, ahead; of 26, 104 products, eight steps.
-TEST(WholeSocket, AIsPrefetchedABlockOfRowsAheadWhereThatIsNear) {
-    const auto of = [](std::int64_t k) {
-        return whole_socket(gemm(512, k, 512), 2, 2, socket_of(8));
+// Four tiles ahead, however deep K is; a core's only block of rows two. A tile of f32 is three.
+TEST(WholeSocket, AIsPrefetchedAboutAsFarAheadAsDramTakes) {
+    const auto steps = [](const GemmProblem& problem) {
+        const AmxMapping map = whole_socket(problem, 2, 2, socket_of(8));
+        EXPECT_TRUE(map.prefetch_a_once);
+        EXPECT_FALSE(map.prefetch_l1);
+        return map.prefetch_a;
     };
-    EXPECT_EQ(of(192).prefetch_a, 6);
-    EXPECT_EQ(of(25 * 64).prefetch_a, 50);
-    EXPECT_EQ(of(26 * 64).prefetch_a, 8);
-    EXPECT_TRUE(of(192).prefetch_a_once);
-    EXPECT_EQ(whole_socket(gemm(32, 192, 512), 2, 2, socket_of(8)).prefetch_a,
-              4);  // no block is ahead
-    EXPECT_EQ(whole_socket(gemm(32, 192, 512, DataType::F32, DataType::F32), 2, 2, socket_of(8))
-                  .prefetch_a,
-              0);
+    EXPECT_EQ(steps(gemm(512, 192, 512)), 4);
+    EXPECT_EQ(steps(gemm(512, 26 * 64, 512)), 4);
+    EXPECT_EQ(steps(gemm(32, 192, 512)), 2);
+    EXPECT_EQ(steps(gemm(512, 192, 512, DataType::F32, DataType::F32)), 1);
+    EXPECT_EQ(steps(narrow(512, 192, 512)), 4);
 }
 
 }  // namespace
