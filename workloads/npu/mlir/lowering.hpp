@@ -40,8 +40,7 @@ struct Lowering {
     std::vector<ObjectFifo> fifos{};
     std::vector<FifoPool> fifo_pools{};
     std::vector<FifoLink> links{};
-    // Streams of object FIFOs: from a channel to others.
-    std::vector<std::pair<program::ChannelId, std::vector<program::ChannelId>>> fifo_streams{};
+    std::vector<FifoStream> fifo_streams{};
     std::vector<program_file::TraceSlots> trace_slots{};
     bool repeat_counts_runs = false;  // see RepeatCount
     // Descriptors of DMA regions that move nothing: left out, and so are tasks that name them.

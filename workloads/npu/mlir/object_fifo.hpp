@@ -66,6 +66,8 @@ struct FifoEnd {
     std::vector<std::size_t> segments{};   // of the pool: those it fills or drains, where stated
     std::vector<std::vector<Item>> segment_dimensions{};  // to or from the stream, a segment each
     std::optional<std::int64_t> passes{};                 // over the ring; without: for ever
+    // An end of this FIFO on the same tile has the channel and its descriptors for this one, too.
+    std::optional<std::size_t> shares{};
 };
 
 struct ObjectFifo {
@@ -89,6 +91,11 @@ struct ObjectFifo {
     bool stated = false;    // its pools are: what the compiler's split leaves, see FifoEndpoints
     bool one_end = false;   // the stream is stated beside it, as a flow
     bool left_out = false;  // no channels: its shim has too few, and the sequence does without it
+    bool packets = false;   // its stream, where it has one, is packets of one header
+    std::optional<program::Packet> packet{};  // the header, where it is stated or chosen
+    std::int64_t packet_type = 0;             // of a header whose id is chosen
+    // FIFOs, among them this one, to which the producer's elements go in turn, over one channel.
+    std::vector<std::size_t> turns{};
     // Tasks that were started at configuration time, and the locks' beginning, to do it again.
     std::vector<std::pair<program::ChannelId, program::Task>> started{};
 
@@ -102,7 +109,18 @@ struct FifoLink {
     Location where{};
     std::vector<std::size_t> inputs{}, outputs{};  // of Lowering::fifos
     std::vector<std::int64_t> offsets{};           // of the pieces, elements
+    bool in_turns = false;  // whole elements, one branch after the other, over one channel
     std::size_t pool = 0;
+    const std::vector<std::size_t>& branches() const {
+        return inputs.size() > 1 ? inputs : outputs;
+    }
+};
+
+// From a channel to others.
+struct FifoStream {
+    program::ChannelId from;
+    std::vector<program::ChannelId> to;
+    std::optional<program::Packet> packet{};
 };
 
 struct Lowering;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "workloads/npu/mlir/object_fifo/fifo_packets.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
 
 namespace tilesim::workloads::npu::mlir::object_fifo {
@@ -81,6 +82,9 @@ void FifoEndpoints::run() {
     each("aie.objectfifo.dma_endpoint", &FifoEndpoints::read_dma);
     each("aie.route_endpoint", &FifoEndpoints::read_route_endpoint);
     each("aie.route", &FifoEndpoints::read_route);
+    for (const auto& [name, endpoint] : endpoints_) {
+        lowering_.attempt([&, &dispatching = endpoint] { set_turns(dispatching); });
+    }
     for (const auto& [name, endpoint] : endpoints_) {
         lowering_.attempt([&, &symbol = name, &alone = endpoint] { add_alone(symbol, alone); });
     }
@@ -298,6 +302,13 @@ void FifoEndpoints::read_dma(const Operation& operation) {
     end.pinned = integer_attribute(operation, "channelIndex");
     end.passes = integer_attribute(operation, "iterCount");
     end.segment_dimensions = layouts_of(operation);
+    endpoint.dispatch = symbols_of(operation, "dispatch");
+    if (!endpoint.dispatch.empty() &&
+        (endpoint.fills || end.segments.size() > 1 || lowering_.fifo_pools[*end.pool].iterated)) {
+        throw ReadError(operation.where,
+                        "an endpoint that dispatches drains a pool, a whole element of its own "
+                        "buffer at a time");
+    }
     if (!end.segment_dimensions.empty() && end.segment_dimensions.size() != end.segments.size()) {
         throw ReadError(operation.where, "dimensions have one entry for each segment");
     }
@@ -332,34 +343,94 @@ void FifoEndpoints::read_route_endpoint(const Operation& operation) {
 
 void FifoEndpoints::read_route(const Operation& operation) {
     Cursor cursor(operation);
+    const auto names = [&cursor] {
+        std::vector<std::string> symbols;
+        if (!cursor.done() && !cursor.peek()->opens("[")) {
+            symbols.push_back(cursor.symbol());
+            return symbols;
+        }
+        for (Cursor list(cursor.group("[")); !list.done(); list.skip(",")) {
+            symbols.push_back(list.symbol());
+        }
+        return symbols;
+    };
     cursor.skip_word("from");
+    const std::vector<std::string> from = names();
+    cursor.skip_word("to");
+    const std::vector<std::string> to = names();
+    if (from.empty() || to.empty()) {
+        throw ReadError(operation.where, "a route leads from an endpoint to others");
+    }
+    for (const std::string& source : from) {
+        add_route(operation, source, to);
+    }
+    for (const std::string& destination : to) {
+        endpoints_.at(destination).in_flow = true;
+    }
+    if (from.size() > 1 && !lowering_.fifos.back().packets) {
+        throw ReadError(operation.where, "several sources of one route send packets");
+    }
+}
+
+void FifoEndpoints::add_route(const Operation& operation, const std::string& from,
+                              const std::vector<std::string>& to) {
+    const std::size_t number = lowering_.fifos.size();
     ObjectFifo fifo;
     fifo.operation = &operation;
     fifo.stated = true;
     fifo.dma = true;
-    Endpoint& source = endpoint(cursor);
+    read_header(operation, fifo);
+    Endpoint& source = endpoint(from, operation.where);
     fifo.producer = source.end;
     fifo.name = source.fifo.empty() ? symbol_of(*source.operation) : source.fifo;
-    cursor.skip_word("to");
-    Cursor list(cursor.group("["));
-    while (!list.done()) {
-        const Endpoint& to = endpoint(list);
-        fifo.consumers.push_back(to.end);
-        if (source.fifo.empty() && !to.fifo.empty()) {
-            fifo.name = to.fifo;
-        }
-        list.skip(",");
+    source.in_flow = source.dispatch.empty();
+    fifo.producer.shares = source.of;
+    source.of = source.of.value_or(number);
+    if (!source.dispatch.empty() && !fifo.packets) {
+        throw ReadError(operation.where,
+                        fmt::format("the routes of @{}, which dispatches, carry packets", from));
     }
-    if (is_true(operation, "packet") || operation.attribute("packet_id")) {
-        lowering_.note(
-            "object FIFOs that go as packets are taken as circuits of their own: headers and "
-            "arbiters are left out");
+    for (const std::string& name : to) {
+        Endpoint& destination = endpoint(name, operation.where);
+        fifo.consumers.push_back(destination.end);
+        fifo.consumers.back().shares = destination.of;
+        destination.of = destination.of.value_or(number);
+        if (source.fifo.empty() && !destination.fifo.empty()) {
+            fifo.name = destination.fifo;
+        }
     }
     lowering_.fifos.push_back(std::move(fifo));
 }
 
+void FifoEndpoints::set_turns(const Endpoint& endpoint) {
+    if (endpoint.dispatch.empty() || !endpoint.of) {
+        return;
+    }
+    for (const std::string& name : endpoint.dispatch) {
+        const auto destination = endpoints_.find(name);
+        if (destination == endpoints_.end() || !destination->second.of) {
+            throw ReadError(endpoint.operation->where,
+                            fmt::format("no route leads to @{}, whose turn it would be", name));
+        }
+        lowering_.fifos[*endpoint.of].turns.push_back(*destination->second.of);
+    }
+}
+
+std::vector<std::vector<Item>> FifoEndpoints::dispatched_headers(const Operation& operation) {
+    std::vector<std::vector<Item>> headers;
+    const auto stated = operation.attribute("dispatchPackets");
+    for (const Item& list : stated.value_or(std::vector<Item>{})) {
+        for (const Item& item : list.items) {
+            if (item.opens("<")) {
+                headers.push_back({item});
+            }
+        }
+    }
+    return headers;
+}
+
 void FifoEndpoints::add_alone(const std::string& name, const Endpoint& endpoint) {
-    if (endpoint.in_flow || !endpoint.end.pool) {
+    if (endpoint.in_flow || endpoint.of || !endpoint.end.pool) {
         return;
     }
     if (!endpoint.end.pinned) {
@@ -372,22 +443,33 @@ void FifoEndpoints::add_alone(const std::string& name, const Endpoint& endpoint)
     fifo.stated = true;
     fifo.dma = true;
     fifo.one_end = true;
+    read_header(*endpoint.operation, fifo);
     if (endpoint.fills) {
         fifo.consumers.push_back(endpoint.end);
     } else {
         fifo.producer = endpoint.end;
     }
-    lowering_.fifos.push_back(std::move(fifo));
+    const std::size_t first = lowering_.fifos.size();
+    std::vector<std::size_t> turns;
+    for (const std::vector<Item>& header : dispatched_headers(*endpoint.operation)) {
+        set_header(header, endpoint.operation->where, fifo);
+        turns.push_back(lowering_.fifos.size());
+        lowering_.fifos.push_back(fifo);
+        fifo.producer.shares = first;
+    }
+    if (turns.empty()) {
+        lowering_.fifos.push_back(std::move(fifo));
+    } else {
+        lowering_.fifos[first].turns = std::move(turns);
+    }
 }
 
-FifoEndpoints::Endpoint& FifoEndpoints::endpoint(Cursor& cursor) {
-    const Location where = cursor.where();
-    const std::string symbol = cursor.symbol();
+FifoEndpoints::Endpoint& FifoEndpoints::endpoint(const std::string& symbol, Location where) {
     const auto place = endpoints_.find(symbol);
     if (place == endpoints_.end()) {
         throw ReadError(where, fmt::format("no endpoint is named @{}", symbol));
     }
-    if (std::exchange(place->second.in_flow, true)) {
+    if (place->second.in_flow) {
         throw ReadError(where, fmt::format("@{} is in two flows", symbol));
     }
     return place->second;

@@ -32,6 +32,8 @@ class FifoEndpoints {
         bool fills = false;
         bool in_flow = false;
         const Operation* operation = nullptr;
+        std::vector<std::string> dispatch{};  // the endpoints its elements go to, in turn
+        std::optional<std::size_t> of{};      // the first FIFO it is an end of
     };
 
     // @pool(%tile) {depth, segments = [#aie.objectfifo_segment<offset = 0, size = 16, ..>, ..],
@@ -49,14 +51,20 @@ class FifoEndpoints {
     void read_dma(const Operation& operation);
     // @end(%tile) DMA {channelIndex}: a channel that somebody else programs, a core's own stream
     void read_route_endpoint(const Operation& operation);
-    // from @a to [@b, @c]
+    // from @a to [@b, @c] {packet = #aie.packet_info<pkt_id = 1>}; several sources take turns
     void read_route(const Operation& operation);
+    void add_route(const Operation& operation, const std::string& from,
+                   const std::vector<std::string>& to);
+    // Whose turn it is when, once every route has its FIFO.
+    void set_turns(const Endpoint& endpoint);
     // A channel whose flow is a flow of the design.
     void add_alone(const std::string& name, const Endpoint& endpoint);
+    // dispatchPackets = [#aie.packet_info<pkt_id = 0>, ..]: the headers of a dispatching endpoint.
+    static std::vector<std::vector<Item>> dispatched_headers(const Operation& operation);
 
     // The tile, the role, the pool and the segments of an endpoint.
     Endpoint endpoint_of(const Operation& operation, Cursor& cursor) const;
-    Endpoint& endpoint(Cursor& cursor);
+    Endpoint& endpoint(const std::string& symbol, Location where);
     std::int64_t buffer_named(const std::string& symbol, program::TileCoordinate tile,
                               Location where) const;
     std::int64_t lock_named(const std::string& symbol, Location where) const;

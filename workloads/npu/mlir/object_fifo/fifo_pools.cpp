@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "arch/npu/check/tile_reach.hpp"
+#include "workloads/npu/mlir/object_fifo/fifo_packets.hpp"
 
 namespace tilesim::workloads::npu::mlir::object_fifo {
 
@@ -211,7 +212,10 @@ void FifoPools::link_pool(FifoLink& link) {
     for (const std::size_t input : link.inputs) {
         input_end(lowering_.fifos[input]).pool = link.pool;
     }
-    const std::size_t branches = std::max(link.inputs.size(), link.outputs.size());
+    if (link.in_turns) {
+        take_turns(lowering_, link, tile);
+    }
+    const std::size_t branches = link.in_turns ? 1 : link.branches().size();
     if (lowering_.config.lock_kind == LockKind::Binary && branches > 1) {
         throw ReadError(link.where,
                         "links of several branches need counting locks, which "

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "workloads/npu/mlir/object_fifo/fifo_packets.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
 
 namespace tilesim::workloads::npu::mlir::object_fifo {
@@ -206,8 +207,8 @@ void ObjectFifoReader::check_stream_end(const Operation& operation, const FifoEn
     }
 }
 
-void ObjectFifoReader::transport(const Operation& operation, ObjectFifo& fifo) const {
-    bool packets = is_true(operation, "packet") || operation.attribute("packet_id");
+void ObjectFifoReader::transport(const Operation& operation, ObjectFifo& fifo) {
+    read_header(operation, fifo);
     if (const auto stated = operation.attribute("transport")) {
         Cursor cursor(*stated, operation.where);
         if (!cursor.skip_word("#aie.transport")) {
@@ -215,12 +216,15 @@ void ObjectFifoReader::transport(const Operation& operation, ObjectFifo& fifo) c
         }
         Cursor inside(cursor.group("<"));
         fifo.dma = fifo.dma || inside.word() == "dma";
-        packets = packets || inside.skip(",");
-    }
-    if (packets) {
-        lowering_.note(
-            "object FIFOs that go as packets are taken as circuits of their own: headers and "
-            "arbiters are left out");
+        if (inside.skip(",")) {  // packet = #aie.packet_info<...>
+            inside.skip_word("packet");
+            inside.skip("=");
+            std::vector<Item> header;
+            while (!inside.done()) {
+                header.push_back(inside.take());
+            }
+            set_header(header, operation.where, fifo);
+        }
     }
 }
 

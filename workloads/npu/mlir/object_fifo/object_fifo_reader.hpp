@@ -29,8 +29,9 @@ class ObjectFifoReader {
     // #aie.end_port<Core : 0>, <DMA : 1>, <DMA>
     static void end_port(Cursor& cursor, FifoEnd& end);
     void check_stream_end(const Operation& operation, const FifoEnd& end, std::int64_t ports) const;
-    // #aie.transport<dma, packet = ..>; before 2026 via_DMA, packet and packet_id.
-    void transport(const Operation& operation, ObjectFifo& fifo) const;
+    // #aie.transport<dma, packet = #aie.packet_info<pkt_id = 4>>; before via_DMA, packet,
+    // packet_id.
+    static void transport(const Operation& operation, ObjectFifo& fifo);
     // : !aie.objectfifo<memref<..>> -> !aie.objectfifo<memref<..>> = [dense<..>, ..]
     static void types(Cursor& cursor, ObjectFifo& fifo);
     static std::int64_t values_in(const Item& list);

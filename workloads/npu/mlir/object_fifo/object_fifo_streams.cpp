@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -15,6 +17,7 @@
 #include "workloads/npu/mlir/descriptors/descriptor_layout.hpp"
 #include "workloads/npu/mlir/descriptors/transfer.hpp"
 #include "workloads/npu/mlir/lowering.hpp"
+#include "workloads/npu/mlir/object_fifo/fifo_packets.hpp"
 #include "workloads/npu/mlir/object_fifo/object_fifos.hpp"
 #include "workloads/npu/mlir/routes/flows.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
@@ -39,6 +42,7 @@ struct Piece {
     std::int64_t length = 0;
     std::size_t locks = 0;                          // pair of the pool
     const std::vector<Item>* dimensions = nullptr;  // of a segment, where stated
+    std::optional<std::size_t> to{};  // the FIFO whose turn it is, where several take turns
 };
 
 class FifoStreams {
@@ -60,6 +64,7 @@ class FifoStreams {
 
     void run() {
         lowering_.attempt([&] { leave_out_unused(); });
+        lowering_.attempt([&] { choose_packet_ids(lowering_); });
         for (ObjectFifo& fifo : lowering_.fifos) {
             lowering_.attempt([&] { pin(fifo); });
         }
@@ -187,7 +192,7 @@ class FifoStreams {
 
     void pin(ObjectFifo& fifo) {
         const auto fix = [&](FifoEnd& end, program::Direction direction) {
-            if (!is_connected(fifo) || !end.pinned || end.stream_port) {
+            if (!is_connected(fifo) || !end.pinned || end.stream_port || end.shares) {
                 return;
             }
             const program::ChannelId id{end.tile, direction, *end.pinned};
@@ -233,7 +238,7 @@ class FifoStreams {
     // Only a memory tile's first channels reach its neighbours: elements there go first.
     void reach_neighbours(ObjectFifo& fifo) {
         const auto choose = [&](FifoEnd& end, program::Direction direction) {
-            if (is_connected(fifo) && end.pool && !end.channel &&
+            if (is_connected(fifo) && end.pool && !end.channel && !end.shares &&
                 lowering_.fifo_pools[*end.pool].spilled) {
                 end.channel = next(fifo, end.tile, direction);
             }
@@ -251,6 +256,10 @@ class FifoStreams {
         const auto choose = [&](FifoEnd& end, program::Direction direction) {
             if (end.stream_port) {
                 end.channel = {end.tile, direction, *end.stream_port, program::PortKind::Core};
+            } else if (end.shares) {
+                const ObjectFifo& first = lowering_.fifos[*end.shares];
+                end.channel =
+                    first.end_at(end.tile, direction == program::Direction::MM2S)->channel;
             } else if (!end.channel) {
                 end.channel = next(fifo, end.tile, direction);
             }
@@ -261,7 +270,7 @@ class FifoStreams {
             choose(end, program::Direction::S2MM);
             to.push_back(*end.channel);
         }
-        lowering_.fifo_streams.emplace_back(*fifo.producer.channel, to);
+        lowering_.fifo_streams.push_back({*fifo.producer.channel, to, fifo.packet});
         allocate(fifo, fifo.producer);
         for (const FifoEnd& end : fifo.consumers) {
             allocate(fifo, end);
@@ -270,9 +279,14 @@ class FifoStreams {
 
     // The sequence means the shim's end.
     void allocate(const ObjectFifo& fifo, const FifoEnd& end) {
-        if (at_shim(end)) {
-            lowering_.allocations.try_emplace(fifo.name, *end.channel);
-            lowering_.allocations.try_emplace(fifo.name + "_shim_alloc", *end.channel);
+        if (!at_shim(end)) {
+            return;
+        }
+        for (const std::string& name : {fifo.name, fifo.name + "_shim_alloc"}) {
+            lowering_.allocations.try_emplace(name, *end.channel);
+            if (fifo.packet && end.channel->direction == program::Direction::MM2S) {
+                lowering_.allocation_packets.try_emplace(name, *fifo.packet);
+            }
         }
     }
 
@@ -291,12 +305,13 @@ class FifoStreams {
             return;
         }
         const auto number = static_cast<std::size_t>(&fifo - lowering_.fifos.data());
-        if (fifo.producer.pool) {
+        if (fifo.producer.pool && !fifo.producer.shares) {
             const FifoLink* link = link_at(number, false);
-            ring(fifo, fifo.producer, pieces(fifo.producer, link, number, true), true);
+            ring(fifo, fifo.producer, in_turns(fifo, pieces(fifo.producer, link, number, true)),
+                 true);
         }
         for (FifoEnd& end : fifo.consumers) {
-            if (!end.pool) {
+            if (!end.pool || end.shares) {
                 continue;
             }
             const FifoLink* link = link_at(number, true);
@@ -316,7 +331,7 @@ class FifoStreams {
         }
         std::vector<Piece> pieces;
         const std::size_t branches =
-            link == nullptr ? 1 : std::max(link->inputs.size(), link->outputs.size());
+            link == nullptr || link->in_turns ? 1 : link->branches().size();
         const auto length_of = [&](std::size_t branch) {
             const std::int64_t stop =
                 branch + 1 < branches ? link->offsets[branch + 1] : pool.element.elements;
@@ -335,7 +350,7 @@ class FifoStreams {
                 continue;
             }
             const bool joins = link->inputs.size() > 1;
-            const auto& list = joins ? link->inputs : link->outputs;
+            const auto& list = link->branches();
             const bool is_branch = sends != joins;
             for (std::size_t branch = 0; branch < branches; ++branch) {
                 if (is_branch && list[branch] != fifo) {
@@ -343,6 +358,19 @@ class FifoStreams {
                 }
                 pieces.push_back({element, link->offsets[branch], length_of(branch), branch});
             }
+        }
+        return pieces;
+    }
+
+    // The ring is as long as every element needs to meet every turn.
+    static std::vector<Piece> in_turns(const ObjectFifo& fifo, const std::vector<Piece>& once) {
+        if (fifo.turns.empty()) {
+            return once;
+        }
+        std::vector<Piece> pieces;
+        for (std::size_t i = 0; i < std::lcm(once.size(), fifo.turns.size()); ++i) {
+            pieces.push_back(once[i % once.size()]);
+            pieces.back().to = fifo.turns[i % fifo.turns.size()];
         }
         return pieces;
     }
@@ -370,17 +398,18 @@ class FifoStreams {
         for (const Piece& piece : pieces) {
             program::BufferDescriptor descriptor;
             descriptor.buffer = pool.buffers[piece.element];
+            const ObjectFifo& stream = piece.to ? lowering_.fifos[*piece.to] : fifo;
             Transfer transfer;
             transfer.type = pool.element;
             transfer.offset = piece.offset;
             transfer.length = piece.length;
-            if (end.dimensions != nullptr) {
-                read_layout(*end.dimensions, lowering_.names, transfer);
+            if (const Item* const steps = sends ? stream.producer.dimensions : end.dimensions) {
+                read_layout(*steps, lowering_.names, transfer);
             } else if (piece.dimensions != nullptr && !piece.dimensions->empty()) {
                 read_layout(piece.dimensions->front(), lowering_.names, transfer);
             }
-            if (sends && fifo.pads) {
-                read_padding(*fifo.operation, lowering_.names, transfer);
+            if (sends && stream.pads) {
+                read_padding(*stream.operation, lowering_.names, transfer);
                 transfer.length = moved_with_padding(transfer);
             }
             set_transfer(descriptor, transfer, fifo.operation->where);
@@ -390,6 +419,7 @@ class FifoStreams {
                     words_of(pool.element.elements, pool.element, fifo.operation->where)};
             }
             set_locks(descriptor, pool, piece, sends);
+            descriptor.packet = sends ? stream.packet : std::nullopt;
             for (std::int64_t run = 0; run < repeats; ++run) {
                 descriptor.id = ids_.next(channel, fifo.operation->where);
                 if (!descriptors.empty()) {

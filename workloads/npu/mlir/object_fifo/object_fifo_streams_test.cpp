@@ -112,10 +112,6 @@ TEST(ObjectFifo, EndsAreNamedByTheirPorts) {
     EXPECT_TRUE(read_npu(with("transport = #aie.transport<auto>")).routes.empty());
     EXPECT_THAT(error_of(with("prod_port = #aie.end_port<Core>")), HasSubstr("<Core : 0>"));
     EXPECT_THAT(error_of(with("prod_port = #aie.end_port<North : 0>")), HasSubstr("<DMA : 1>"));
-    EXPECT_THAT(error_of(with("") +
-                         "aie.objectfifo @g(%b, {%s}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
-                         "aie.objectfifo.link [@f] -> [@g] ([] []) {mode = #aie.link_mode<time>}"),
-                HasSubstr("take turns in time is not modelled"));
 }
 
 // Three designs in one device, whose six shim ends find two channels each way.

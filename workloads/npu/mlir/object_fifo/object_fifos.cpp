@@ -70,9 +70,8 @@ class FifosReader {
     void link(const Operation& operation) {
         FifoLink link;
         link.where = operation.where;
-        if (const auto mode = operation.attribute("mode"); mode && names_time(*mode)) {
-            throw ReadError(operation.where,
-                            "a link whose branches take turns in time is not modelled");
+        if (const auto mode = operation.attribute("mode")) {
+            link.in_turns = names_time(*mode);
         }
         Cursor cursor(operation);
         const auto names = [&](std::vector<std::size_t>& into) {
@@ -102,11 +101,15 @@ class FifosReader {
             throw ReadError(operation.where,
                             "a link has one input or one output, and at least one of each");
         }
-        const std::size_t branches = std::max(link.inputs.size(), link.outputs.size());
-        if (branches == 1) {
+        const std::size_t branches = link.branches().size();
+        if (link.in_turns && (branches == 1 || !link.offsets.empty())) {
+            throw ReadError(operation.where,
+                            "a link in time has several inputs or several outputs and no offsets");
+        }
+        if (branches == 1 || link.in_turns) {
             link.offsets.clear();
         } else if (link.offsets.empty()) {
-            link.offsets = following(branches > link.outputs.size() ? link.inputs : link.outputs);
+            link.offsets = following(link.branches());
         } else if (link.offsets.size() != branches) {
             throw ReadError(operation.where, fmt::format("a link of {} branches needs {} offsets",
                                                          branches, branches));

@@ -41,12 +41,8 @@ class FlowReader {
                 }
             });
         }
-        for (const auto& [from, to] : lowering_.fifo_streams) {
-            lowering_.attempt([this, &source = from, &ends = to] {
-                for (const program::ChannelId& end : ends) {
-                    circuit(source, end, lowering_.device.where);
-                }
-            });
+        for (const FifoStream& stream : lowering_.fifo_streams) {
+            lowering_.attempt([this, &stream] { of_fifo(stream); });
         }
         for (Flow& flow : flows_.flows) {
             keep_headers_of_cores(flow);
@@ -116,7 +112,7 @@ class FlowReader {
         const auto from = channel_at(lowering_.config, source, program::Direction::MM2S);
         const auto to = channel_at(lowering_.config, destination, program::Direction::S2MM);
         if (from && to) {
-            circuit(*from, *to, operation.where);
+            stream_to(*from, *to, std::nullopt, operation.where);
         } else if ((from || is_wire_end(source)) && (to || is_wire_end(destination))) {
             flows_.wires[source].push_back(destination);
         } else {
@@ -124,9 +120,18 @@ class FlowReader {
         }
     }
 
+    void of_fifo(const FifoStream& stream) {
+        const std::optional<std::int64_t> id =
+            stream.packet ? std::optional{stream.packet->id} : std::nullopt;
+        for (const program::ChannelId& end : stream.to) {
+            stream_to(stream.from, end, id, lowering_.device.where);
+        }
+    }
+
     // Of two cores one may be known to use the stream: the other's part is then missing, and the
     // run will tell.
-    void circuit(const program::ChannelId& from, const program::ChannelId& to, Location where) {
+    void stream_to(const program::ChannelId& from, const program::ChannelId& to,
+                   const std::optional<std::int64_t>& packet, Location where) {
         const bool between_cores =
             from.port == program::PortKind::Core && to.port == program::PortKind::Core;
         if (!is_used(from) && waited_.contains(to)) {
@@ -140,7 +145,7 @@ class FlowReader {
             left_out({from.tile, {"core", from.index}});
         }
         if ((is_used(from) && is_used(to)) || (between_cores && (is_used(from) || is_used(to)))) {
-            add({from, {to}, std::nullopt, false, where});
+            add({from, {to}, packet, false, where});
         }
     }
 

@@ -30,10 +30,11 @@ struct Endpoint {
 };
 
 struct Route {
-    std::string from;
+    std::vector<std::string> from;  // several take turns, as packets
     std::vector<std::string> to;
     bool packet = false;
     std::optional<std::int64_t> packet_id{};
+    std::int64_t packet_type = 0;
     Location where{};
 };
 
@@ -121,7 +122,9 @@ class Routes {
                     in_plain_route_.insert(name);
                 }
             };
-            use(route.from, true);
+            for (const std::string& name : route.from) {
+                use(name, true);
+            }
             for (const std::string& name : route.to) {
                 use(name, false);
             }
@@ -151,25 +154,41 @@ class Routes {
         route.where = operation.where;
         Cursor cursor(operation);
         cursor.skip_word("from");
-        route.from = cursor.symbol();
-        cursor.skip_word("to");
-        for (Cursor list(cursor.group("[")); !list.done(); list.skip(",")) {
-            route.to.push_back(list.symbol());
+        if (!cursor.done() && cursor.peek()->is(TokenKind::Symbol)) {
+            route.from.push_back(cursor.symbol());
+        } else {
+            route.from = symbols(cursor.group("["));
         }
+        cursor.skip_word("to");
+        route.to = symbols(cursor.group("["));
         route.packet_id = integer_attribute(operation, "packet_id");
         const auto header = operation.attribute("packet");
         route.packet = route.packet_id || header;
         for (const Item& item : header.value_or(std::vector<Item>{})) {
             for (std::size_t i = 0; i + 2 < item.items.size(); ++i) {
-                if (item.items[i].is_word("pkt_id") && item.items[i + 1].is("=")) {
-                    route.packet_id = to_integer(item.items[i + 2].token.text);
+                const auto number = to_integer(item.items[i + 2].token.text);
+                if (item.items[i].is_word("pkt_id")) {
+                    route.packet_id = number;
+                } else if (item.items[i].is_word("pkt_type")) {
+                    route.packet_type = number.value_or(0);
                 }
             }
         }
         if (route.packet_id) {
             packet_ids_.insert(*route.packet_id);
         }
+        if (route.from.size() > 1 && !route.packet) {
+            throw ReadError(operation.where, "several sources of one route send packets");
+        }
         routes_.push_back(std::move(route));
+    }
+
+    static std::vector<std::string> symbols(const Item& list) {
+        std::vector<std::string> names;
+        for (Cursor inside(list); !inside.done(); inside.skip(",")) {
+            names.push_back(inside.symbol());
+        }
+        return names;
     }
 
     void read_tile(const Operation& operation) {
@@ -193,9 +212,12 @@ class Routes {
     }
 
     bool is_plain(const Route& route) const {
-        return endpoints_.contains(route.from) &&
-               std::all_of(route.to.begin(), route.to.end(),
-                           [this](const std::string& name) { return endpoints_.contains(name); });
+        const auto known = [this](const std::vector<std::string>& names) {
+            return std::all_of(names.begin(), names.end(), [this](const std::string& name) {
+                return endpoints_.contains(name);
+            });
+        };
+        return known(route.from) && known(route.to);
     }
 
     // Channels that are stated, and who names an endpoint.
@@ -317,6 +339,7 @@ class Routes {
 
     // Plain routes become flows; endpoints of others keep what was chosen.
     void replace() {
+        choose_packet_ids();
         std::erase_if(device_.operations, [this](const Operation& operation) {
             if (operation.name == "aie.route_endpoint") {
                 return true;
@@ -347,6 +370,32 @@ class Routes {
                            endpoint.port, keys);
     }
 
+    void choose_packet_ids() {
+        for (Route& route : routes_) {
+            if (!route.packet || route.packet_id || !is_plain(route)) {
+                continue;
+            }
+            std::int64_t id = 0;
+            while (!packet_ids_.insert(id).second) {
+                ++id;
+            }
+            route.packet_id = id;
+        }
+    }
+
+    // , <pkt_id = 3>: what a shim's transfers by this name send.
+    std::string header_of(const Endpoint& endpoint) const {
+        for (const Route& route : routes_) {
+            const bool sends =
+                std::find(route.from.begin(), route.from.end(), endpoint.name) != route.from.end();
+            if (sends && route.packet) {
+                return fmt::format(", <pkt_type = {}, pkt_id = {}>", route.packet_type,
+                                   *route.packet_id);
+            }
+        }
+        return "";
+    }
+
     // Under its own name, and under fifoName.
     std::string allocations(const Endpoint& endpoint) const {
         if (!shims_.contains(endpoint.tile) || endpoint.port != "DMA") {
@@ -355,15 +404,15 @@ class Routes {
         std::string text;
         for (const std::string& name : std::set{endpoint.name, endpoint.fifo}) {
             if (!name.empty()) {
-                text +=
-                    fmt::format("aie.shim_dma_allocation @{}(%{}, {}, {})\n", name, endpoint.tile,
-                                *endpoint.sends ? "MM2S" : "S2MM", *endpoint.channel);
+                text += fmt::format("aie.shim_dma_allocation @{}(%{}, {}, {}{})\n", name,
+                                    endpoint.tile, *endpoint.sends ? "MM2S" : "S2MM",
+                                    *endpoint.channel, header_of(endpoint));
             }
         }
         return text;
     }
 
-    std::string flows(const Route& route) {
+    std::string flows(const Route& route) const {
         const auto port = [this](const std::string& name) {
             const Endpoint& endpoint = endpoints_.at(name);
             return fmt::format("%{}, {} : {}", endpoint.tile, endpoint.port, *endpoint.channel);
@@ -371,19 +420,14 @@ class Routes {
         std::string text;
         if (!route.packet) {
             for (const std::string& name : route.to) {
-                text += fmt::format("aie.flow({}, {})\n", port(route.from), port(name));
+                text += fmt::format("aie.flow({}, {})\n", port(route.from.front()), port(name));
             }
             return text;
         }
-        if (endpoints_.at(route.from).port != "Core") {
-            throw ReadError(route.where,
-                            "a route of packets whose source is a DMA channel is not modelled");
+        text = fmt::format("aie.packet_flow({}) {{\n", *route.packet_id);
+        for (const std::string& name : route.from) {
+            text += fmt::format("aie.packet_source<{}>\n", port(name));
         }
-        std::int64_t id = route.packet_id.value_or(0);
-        while (!route.packet_id && !packet_ids_.insert(id).second) {
-            ++id;
-        }
-        text = fmt::format("aie.packet_flow({}) {{\naie.packet_source<{}>\n", id, port(route.from));
         for (const std::string& name : route.to) {
             text += fmt::format("aie.packet_dest<{}>\n", port(name));
         }

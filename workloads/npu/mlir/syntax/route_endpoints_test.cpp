@@ -99,6 +99,28 @@ aie.packet_flow(2) { aie.packet_source<%c, Core : 0> aie.packet_dest<%m, DMA : 2
 )");
 }
 
+// A shim's transfers send what the route says; senders that take turns have one id.
+TEST(RouteEndpoints, PacketsOfChannelsAreWhatTheirRoutesSay) {
+    expect_same(R"(
+aie.packet_flow(0) { aie.packet_source<%d, Core : 0> aie.packet_dest<%m, DMA : 0> }
+aie.route_endpoint @host(%s) DMA {fifoName = "in"}
+aie.route_endpoint @a(%c) DMA
+aie.route_endpoint @b(%d) DMA
+aie.route_endpoint @take(%m) DMA
+aie.route_endpoint @back(%s) DMA
+aie.route from @host to [@take] {packet = #aie.packet_info<pkt_type = 2>}
+aie.route from [@a, @b] to [@back] {packet = #aie.packet_info<pkt_id = 1>}
+)",
+                R"(
+aie.packet_flow(0) { aie.packet_source<%d, Core : 0> aie.packet_dest<%m, DMA : 0> }
+aie.shim_dma_allocation @back(%s, S2MM, 0)
+aie.shim_dma_allocation @host(%s, MM2S, 0, <pkt_type = 2, pkt_id = 2>)
+aie.shim_dma_allocation @in(%s, MM2S, 0, <pkt_type = 2, pkt_id = 2>)
+aie.packet_flow(2) { aie.packet_source<%s, DMA : 0> aie.packet_dest<%m, DMA : 1> }
+aie.packet_flow(1) { aie.packet_source<%c, DMA : 0> aie.packet_source<%d, DMA : 0> aie.packet_dest<%s, DMA : 0> }
+)");
+}
+
 // Of an object FIFO's: only what a program names becomes a number, for both to agree on.
 TEST(RouteEndpoints, ARouteToAPoolStays) {
     expect_same(R"(
@@ -128,8 +150,8 @@ TEST(RouteEndpoints, WhatCannotBeIsRefusedAtItsPlace) {
                 HasSubstr("no endpoint is named @z"));
     EXPECT_THAT(refusal(ends + "aie.route from @a to [@b]\naie.route from @b to [@a]\n"),
                 HasSubstr("source of one route and the destination of another"));
-    EXPECT_THAT(refusal(ends + "aie.route from @a to [@b] {packet}\n"),
-                HasSubstr("whose source is a DMA channel is not modelled"));
+    EXPECT_THAT(refusal(ends + "aie.route_endpoint @e(%c) DMA\naie.route from [@a, @e] to [@b]\n"),
+                HasSubstr("several sources of one route send packets"));
     EXPECT_THAT(refusal(ends + "aie.runtime_sequence() { %t = aiex.dma_configure_task_for @a { "
                                "aie.end } }\n"),
                 HasSubstr("@a is in no route that says which way it goes"));
