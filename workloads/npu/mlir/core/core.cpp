@@ -117,6 +117,10 @@ class CoreReader {
         } else if (name == "aie.objectfifo.release") {
             words_.event();
             elements_.release(operation, ops);
+        } else if (name == "aie.objectfifo.lock") {
+            elements_.name_locks(operation, scope);
+        } else if (name == "aie.objectfifo.buffer") {
+            elements_.name_buffer(operation, scope);
         } else if (name == "aie.objectfifo.subview.access") {
             elements_.access(operation);
             name_results(operation, scope);  // which buffer: known as the core runs
@@ -276,6 +280,7 @@ class CoreReader {
         words_.call(operation, symbol, scope);
         words_.event();
         writer_.flush(ops);
+        const std::size_t begin = ops.size();
         const auto& cascades = lowering_.options.costs.cascade;
         const auto words = cascades.find(symbol);
         const CascadeWords cascade = words == cascades.end() ? CascadeWords{} : words->second;
@@ -297,6 +302,14 @@ class CoreReader {
         ops.push_back({op});
         for (const std::int64_t lock : locks) {
             ops.push_back({program::ReleaseOp{{lock, kGivenLock}}});
+        }
+        if (open_.empty() && elements_.serves(locks)) {  // its loop is in the kernel
+            const Script round(ops.begin() + static_cast<std::ptrdiff_t>(begin), ops.end());
+            ops.resize(begin);
+            writer_.repeat(round, -1, {}, ops);
+            lowering_.note(
+                "kernels that are given the locks of object FIFOs and stand in no loop are taken "
+                "to go on from element to element");
         }
         if (stream.put > 0) {
             ops.push_back(

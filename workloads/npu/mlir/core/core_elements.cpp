@@ -47,6 +47,60 @@ void CoreElements::release(const Operation& operation, Script& ops) {
     give_elements(operation, use, next, ops);
 }
 
+void CoreElements::name_locks(const Operation& operation, Scope& scope) {
+    Cursor cursor(operation);
+    const std::string name = cursor.symbol();
+    Cursor inside(cursor.group("("));
+    const bool produces = inside.word() == "Produce";
+    const FifoPool& pool = pool_at(name, produces, operation.where);
+    if (pool.locks.empty() || operation.results.size() != 2) {
+        throw ReadError(operation.where, fmt::format("@{} has no two locks to name here", name));
+    }
+    const LockPair& pair = pool.locks.front();
+    const std::int64_t acquired = produces ? pair.producer : pair.consumer;
+    const std::int64_t released = produces ? pair.consumer : pair.producer;
+    scope.define(operation.results[0], {Value::Kind::Lock, acquired});
+    scope.define(operation.results[1], {Value::Kind::Lock, released});
+    named_locks_.insert({acquired, released});
+}
+
+void CoreElements::name_buffer(const Operation& operation, Scope& scope) const {
+    Cursor cursor(operation);
+    const std::string name = cursor.symbol();
+    Cursor inside(cursor.group("("));
+    const std::int64_t number = inside.integer();
+    const FifoPool& pool = pool_at(name, std::nullopt, operation.where);
+    if (number < 0 || number >= static_cast<std::int64_t>(pool.buffers.size()) ||
+        operation.results.size() != 1) {
+        throw ReadError(operation.where,
+                        fmt::format("the buffers of @{} are 0..{}", name, pool.buffers.size() - 1));
+    }
+    scope.define(operation.results.front(),
+                 {Value::Kind::Buffer, pool.buffers[static_cast<std::size_t>(number)]});
+}
+
+bool CoreElements::serves(const std::vector<std::int64_t>& locks) const {
+    return std::any_of(locks.begin(), locks.end(),
+                       [this](std::int64_t lock) { return named_locks_.contains(lock); });
+}
+
+// Of the end at this core; without a port of the one it has.
+const FifoPool& CoreElements::pool_at(const std::string& name, std::optional<bool> produces,
+                                      Location where) const {
+    for (const ObjectFifo& fifo : lowering_.fifos) {
+        if (fifo.name != name) {
+            continue;
+        }
+        const FifoEnd* end = fifo.end_at(tile_, produces.value_or(true));
+        end = end == nullptr && !produces ? fifo.end_at(tile_, false) : end;
+        if (end != nullptr && end->pool) {
+            return lowering_.fifo_pools[*end->pool];
+        }
+        throw ReadError(where, fmt::format("this core is no such end of @{}", name));
+    }
+    throw ReadError(where, fmt::format("no object FIFO is named @{}", name));
+}
+
 std::pair<std::int64_t, std::int64_t>& CoreElements::held_of(const FifoUse& use) {
     return held_[static_cast<std::int64_t>(use.fifo) * 2 + (use.produces ? 1 : 0)];
 }

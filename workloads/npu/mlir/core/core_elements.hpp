@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,7 +33,17 @@ class CoreElements {
     // Elements it gives: the first it holds.
     void release(const Operation& operation, Script& ops);
 
+    // %acquired, %released = aie.objectfifo.lock @f (Produce): what a kernel that serves its end of
+    // the FIFO itself is given.
+    void name_locks(const Operation& operation, Scope& scope);
+    // %b = aie.objectfifo.buffer @f (0)
+    void name_buffer(const Operation& operation, Scope& scope) const;
+    // Whether a kernel that is given these locks serves an object FIFO.
+    bool serves(const std::vector<std::int64_t>& locks) const;
+
   private:
+    const FifoPool& pool_at(const std::string& name, std::optional<bool> produces,
+                            Location where) const;
     std::pair<std::int64_t, std::int64_t>& held_of(const FifoUse& use);
     const FifoEnd& end_of(const Operation& operation, const FifoUse& use) const;
     // Of the segments the end handles.
@@ -54,6 +66,7 @@ class CoreElements {
     program::TileCoordinate tile_;
     bool counts_on_;
     std::map<std::string, std::int64_t> acquired_;  // elements, by the value that stands for them
+    std::set<std::int64_t> named_locks_;
 };
 
 }  // namespace tilesim::workloads::npu::mlir::core

@@ -338,6 +338,56 @@ TEST(Design, AKernelThatIsGivenLocksTakesAndGivesWhatChannelsGiveAndTake) {
     EXPECT_TRUE(std::holds_alternative<program::CallOp>(both.program.cores[0].script[1].op));
 }
 
+// %acquired, %released of each end; the loop from element to element is in the kernel.
+TEST(Design, AKernelMayServeItsEndsOfObjectFifosItself) {
+    const std::string fifos =
+        "%s = aie.tile(0, 0) %c = aie.tile(0, 2)\n"
+        "aie.objectfifo @in(%s, {%c}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+        "aie.objectfifo @out(%c, {%s}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+        "func.func private @k(memref<16xi32>, memref<16xi32>, index, index, index, index)\n";
+    const auto body = [&](const std::string& before, const std::string& behind) {
+        return read(fifos +
+                    "aie.core(%c) { %c0 = arith.constant 0 : index %c3 = arith.constant 3 : index "
+                    "%c1 = arith.constant 1 : index\n"
+                    "%x = aie.objectfifo.buffer @in (1) : memref<16xi32>\n"
+                    "%y = aie.objectfifo.buffer @out (0) : memref<16xi32>\n"
+                    "%ia, %ir = aie.objectfifo.lock @in (Consume) : (index, index)\n"
+                    "%oa, %or = aie.objectfifo.lock @out (Produce) : (index, index)\n" +
+                    before +
+                    "func.call @k(%x, %y, %ia, %ir, %oa, %or) : (memref<16xi32>, memref<16xi32>, "
+                    "index, index, index, index) -> ()\n" +
+                    behind + "aie.end }")
+            .program;
+    };
+    const auto names = [](const program::Program& p, const program::LoopOp& loop) {
+        std::vector<std::string> used;
+        for (const program::CoreOp& each : loop.body) {
+            if (const auto* acquire = std::get_if<program::AcquireOp>(&each.op)) {
+                used.push_back(p.locks[static_cast<std::size_t>(acquire->action.lock)].name);
+            } else if (const auto* release = std::get_if<program::ReleaseOp>(&each.op)) {
+                used.push_back(p.locks[static_cast<std::size_t>(release->action.lock)].name);
+            }
+        }
+        return used;
+    };
+    const program::Program p = body("", "");
+    ASSERT_EQ(p.cores.at(0).script.size(), 1U);
+    const auto& loop = std::get<program::LoopOp>(p.cores[0].script[0].op);
+    EXPECT_EQ(loop.count, -1);
+    EXPECT_EQ(names(p, loop), (std::vector<std::string>{"in_cons_cons_lock_0", "out_prod_lock_0",
+                                                        "in_cons_prod_lock_0", "out_cons_lock_0"}));
+    EXPECT_EQ(p.buffers.size(), 4U);
+    // A loop that stands there counts the elements.
+    const program::Program counted = body("scf.for %i = %c0 to %c3 step %c1 {\n", "}\n");
+    EXPECT_EQ(std::get<program::LoopOp>(counted.cores.at(0).script.at(0).op).count, 3);
+    EXPECT_THAT(error_of(fifos + "aie.core(%c) { %x = aie.objectfifo.buffer @in (2) : "
+                                 "memref<16xi32> aie.end }"),
+                HasSubstr("the buffers of @in are 0..1"));
+    EXPECT_THAT(error_of(fifos + "aie.core(%c) { %a, %r = aie.objectfifo.lock @in (Produce) : "
+                                 "(index, index) aie.end }"),
+                HasSubstr("this core is no such end of @in"));
+}
+
 TEST(Design, EventsAndDebuggingAreAnInstructionEach) {
     const auto cycles = [](const std::string& body) {
         const Design design = read(
