@@ -5,6 +5,8 @@
 
 #include "workloads/npu/mlir/syntax/cursor.hpp"
 #include "workloads/npu/mlir/syntax/earlier_spellings.hpp"
+#include "workloads/npu/mlir/syntax/memref_type.hpp"
+#include "workloads/npu/mlir/syntax/unnamed_dimensions.hpp"
 
 namespace tilesim::workloads::npu::mlir::syntax {
 
@@ -48,11 +50,45 @@ void uncounted_use(Operation& operation) {
     items[1].items.push_back(std::move(count));
 }
 
+// The elements of the first memref<..>; 0 where there is none.
+std::int64_t elements_of(const std::vector<Item>& items, Location where) {
+    Cursor cursor(items, where);
+    while (!cursor.done()) {
+        if (cursor.peek()->is_word("memref")) {
+            return read_memref(cursor).elements;
+        }
+        const Item& item = cursor.take();
+        if (item.opens("<")) {
+            return elements_of(item.items, where);
+        }
+    }
+    return 0;
+}
+
+// (%a toStream [<2, 4>], {%b fromStream [<8, 1>]}, 2): the dimensions of its ends.
+void dimensions_of_ends(std::vector<Item>& items, const Operation& fifo) {
+    for (Item& item : items) {
+        if (!item.opens("[")) {
+            dimensions_of_ends(item.items, fifo);
+        } else if (!item.items.empty() && item.items.front().opens("<")) {
+            const std::vector<Item>& first = item.items.front().items;
+            if (!first.empty() && first.front().is(TokenKind::Number)) {
+                name_dimensions(item, elements_of(fifo.items, fifo.where));
+            }
+        }
+    }
+}
+
 }  // namespace
 
 // %f = aie.objectfifo(%a, {%b}, 2) {sym_name = "f"}: today @f, and no value. Where there was one
 // consumer only, it stood without braces.
 void EarlierForms::object_fifo(Operation& operation) {
+    const auto ends = std::find_if(operation.items.begin(), operation.items.end(),
+                                   [](const Item& item) { return item.opens("("); });
+    if (ends != operation.items.end()) {
+        dimensions_of_ends(ends->items, operation);
+    }
     if (operation.results.empty() || operation.items.empty() ||
         operation.items.front().is(TokenKind::Symbol)) {
         return;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "workloads/npu/mlir/syntax/cursor.hpp"
+#include "workloads/npu/mlir/syntax/unnamed_dimensions.hpp"
 
 namespace tilesim::workloads::npu::mlir::syntax {
 
@@ -72,8 +73,6 @@ constexpr std::array kBareNames{
 
 constexpr std::string_view kFormerStandard = "std.";  // these operations' dialect, spelled out
 
-constexpr std::int64_t kMostProduct = std::int64_t{1} << 40;
-
 template <std::size_t N>
 const Spelling* entry_of(const std::array<Spelling, N>& table, std::string_view name) {
     const auto place = std::find_if(table.begin(), table.end(),
@@ -103,34 +102,6 @@ void rename(std::string& word) {
         name = "npu." + name.substr(kFormerProcessor.size());
     }
     word = word.substr(0, from) + (first && !moved ? "aie." : "aiex.") + name;
-}
-
-// The product of the first or second numbers of [<2, 4>, <8, 1>].
-std::int64_t product(const Item& list, std::size_t which) {
-    std::int64_t result = 1;
-    for (const Item& entry : list.items) {
-        if (entry.opens("<") && entry.items.size() == 3) {
-            const auto number = to_integer(entry.items[which == 0 ? 0 : 2].token.text).value_or(0);
-            result = number > 0 && number < kMostProduct / result ? result * number : kMostProduct;
-        }
-    }
-    return result;
-}
-
-// Dimensions without names: <size, stride>, in 2023 for some months <stride, size>. The sizes are
-// those whose product is the length.
-void name_dimensions(Item& list, std::int64_t length) {
-    const bool stride_first = product(list, 0) != length && product(list, 1) == length;
-    for (Item& entry : list.items) {
-        if (entry.opens("<") && entry.items.size() == 3) {
-            const Location where = entry.token.where;
-            entry.items = {
-                token(TokenKind::Word, "size", where),   token(TokenKind::Punctuation, "=", where),
-                entry.items[stride_first ? 2 : 0],       token(TokenKind::Punctuation, ",", where),
-                token(TokenKind::Word, "stride", where), token(TokenKind::Punctuation, "=", where),
-                entry.items[stride_first ? 0 : 2]};
-        }
-    }
 }
 
 // dma_bd(<%b : memref<8xi32>, 0, 8>, 0, [<2, 4>]): what is in the brackets counts, and the

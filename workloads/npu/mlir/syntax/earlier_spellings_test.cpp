@@ -55,6 +55,18 @@ TEST(EarlierSpellings, DescriptorsHadTheirBufferInBrackets) {
     expect_same("AIE.dmaStart(\"MM2S1\", ^a, ^e)", "aie.dma_start(\"MM2S\", 1, ^a, ^e)");
 }
 
+// The elements are the length here.
+TEST(EarlierSpellings, DimensionsOfObjectFifosHadNoNames) {
+    for (const char* dimensions : {"[<3, 16>, <8, 1>]", "[<16, 3>, <1, 8>]"}) {
+        expect_same(fmt::format("AIE.objectfifo @f (%a toStream {0}, {{%b fromStream {0}}}, 2 : "
+                                "i32) : !AIE.objectfifo<memref<24xi32>>",
+                                dimensions),
+                    "aie.objectfifo @f (%a toStream [<size = 3, stride = 16>, <size = 8, stride = "
+                    "1>], {%b fromStream [<size = 3, stride = 16>, <size = 8, stride = 1>]}, 2 : "
+                    "i32) : !aie.objectfifo<memref<24xi32>>");
+    }
+}
+
 TEST(EarlierSpellings, CommasAndParenthesesOfTheFirstYears) {
     expect_same("%d = AIE.dmaStart(S2MM, 0 ^bd0, ^end)", "%d = aie.dma_start(S2MM, 0, ^bd0, ^end)");
     expect_same("%d = AIE.dmaStart(MM2S1 ^bd0, ^end)", "%d = aie.dma_start(MM2S, 1, ^bd0, ^end)");
