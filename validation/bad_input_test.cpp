@@ -265,6 +265,10 @@ TEST(BadInput, EmptyDesignsAndNamesAreRefused) {
         EXPECT_EQ(call("run " + file).code, 2) << name;
     }
     EXPECT_EQ(call("run " + kKernel + " --devices ''").code, 2);
+    // What a clone without Git LFS has in place of a file.
+    const std::string file = folder.path() / "p.xclbin";
+    std::ofstream(file) << "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n";
+    EXPECT_NE(call("run " + file).text.find("p.xclbin: a pointer of Git LFS"), std::string::npos);
 }
 
 TEST(Sweeps, RangesGiveTheirCount) {

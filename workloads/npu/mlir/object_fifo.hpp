@@ -65,6 +65,7 @@ struct FifoEnd {
     std::vector<std::int64_t> external{};  // buffers in DRAM registered at a shim's end
     std::vector<std::size_t> segments{};   // of the pool: those it fills or drains, where stated
     std::vector<std::vector<Item>> segment_dimensions{};  // to or from the stream, a segment each
+    std::vector<std::vector<Item>> segment_padding{};     // of what is sent, likewise
     std::optional<std::int64_t> passes{};                 // over the ring; without: for ever
     // An end of this FIFO on the same tile has the channel and its descriptors for this one, too.
     std::optional<std::size_t> shares{};

@@ -19,6 +19,19 @@ void check(std::int64_t number, Location where) {
     }
 }
 
+// Whether sizes count words: until 2024 designs could say so by an innermost stride of one word.
+bool counts_words(const Transfer& transfer) {
+    const std::int64_t stride = transfer.dimensions.back().stride;
+    std::int64_t words = 1;
+    for (const program::Dimension& d : transfer.dimensions) {
+        if (d.size <= 0 || words > kMost / d.size) {
+            return false;
+        }
+        words *= d.size;
+    }
+    return stride * transfer.type.element_bits == kWordBits && words * stride == transfer.length;
+}
+
 // Innermost first, without steps of one, in words.
 std::vector<program::Dimension> word_dimensions(const Transfer& transfer, Location where) {
     std::vector<program::Dimension> dimensions;
@@ -34,6 +47,8 @@ std::vector<program::Dimension> word_dimensions(const Transfer& transfer, Locati
         } else if (innermost && bits > kWordBits) {  // the words of one element, then the elements
             dimensions.push_back({bits / kWordBits, 1});
             dimensions.push_back({d.size, words_of(d.stride, transfer.type, where)});
+        } else if (innermost && bits < kWordBits && counts_words(transfer)) {
+            dimensions.push_back({d.size, 1});
         } else if (innermost && bits < kWordBits && d.size > 1) {
             throw ReadError(where, fmt::format("the innermost stride of {} elements of {} bits is "
                                                "no whole number of 32-bit words; it must be 1",

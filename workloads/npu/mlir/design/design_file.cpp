@@ -373,6 +373,9 @@ DesignFile read_design_file(Node node, const std::string& scenario) {
             text = *decompiled;
             part = 0;
             shown += " (decompiled)";
+        } else if (text.starts_with("version https://git-lfs")) {
+            throw ConfigError(fmt::format(
+                "{}: a pointer of Git LFS in place of the file; git lfs pull fetches that", shown));
         } else if (text.find('\0') != text.npos || binary::is_hex_text(text)) {
             throw ConfigError(
                 fmt::format("{}: neither MLIR text nor one of the binaries read here (a run-time "

@@ -164,6 +164,24 @@ TEST(Design, NarrowElementsBecomeWords) {
                 HasSubstr("6 elements of 8 bits are no whole number"));
 }
 
+// Until 2024: an innermost stride of one word, where the sizes count words. 32 rows of 64 bytes,
+// the first 32 of each, by columns of two words.
+TEST(Design, SizesMayCountTheWordsOfNarrowElements) {
+    const program::BufferDescriptor d = block(
+        "aie.dma_bd(%b8 : memref<64x64xi8>, 0, 1024, [<size = 4, stride = 8>, "
+        "<size = 32, stride = 64>, <size = 2, stride = 4>])");
+    EXPECT_EQ(d.length, 256);
+    ASSERT_EQ(d.dimensions.size(), 3U);
+    EXPECT_EQ(d.dimensions[0].size, 2);
+    EXPECT_EQ(d.dimensions[0].stride, 1);
+    EXPECT_EQ(d.dimensions[2].stride, 2);
+    EXPECT_THAT(error_of(std::string{kSmallDesign} +
+                         "aie.memtile_dma(%m) { %0 = aie.dma_start(MM2S, 0, ^a, ^e)\n"
+                         "^a: aie.dma_bd(%b8 : memref<64x64xi8>, 0, 64, [<size = 2, stride = 4>])\n"
+                         "aie.next_bd ^e\n^e: aie.end }"),
+                HasSubstr("innermost stride of 4 elements of 8 bits"));
+}
+
 TEST(Design, TheStatedLengthCountsPadding) {
     const program::BufferDescriptor d = block(
         "aie.dma_bd(%b : memref<64xi32>, 0, 16, [<size = 13, stride = 1>], "

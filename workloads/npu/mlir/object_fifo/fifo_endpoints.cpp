@@ -36,9 +36,9 @@ MemrefType element_of(const Operation& operation) {
 }
 
 // #aie<bd_dim_layout_array_array[[<size = 4, stride = 1>], []]>: the inner lists.
-std::vector<std::vector<Item>> layouts_of(const Operation& operation) {
+std::vector<std::vector<Item>> layouts_of(const Operation& operation, std::string_view key) {
     std::vector<std::vector<Item>> layouts;
-    const auto value = operation.attribute("dimensions");
+    const auto value = operation.attribute(key);
     const auto visit = [&layouts](const std::vector<Item>& items, const auto& self) -> void {
         for (const Item& item : items) {
             if (!item.opens("[")) {
@@ -296,12 +296,13 @@ void FifoEndpoints::read_dma(const Operation& operation) {
     const std::string symbol = cursor.symbol();
     Endpoint endpoint = endpoint_of(operation, cursor);
     FifoEnd& end = endpoint.end;
-    if (operation.attribute("padDimensions")) {
-        throw ReadError(operation.where, "padDimensions of an endpoint are not modelled");
-    }
     end.pinned = integer_attribute(operation, "channelIndex");
     end.passes = integer_attribute(operation, "iterCount");
-    end.segment_dimensions = layouts_of(operation);
+    end.segment_dimensions = layouts_of(operation, "dimensions");
+    end.segment_padding = layouts_of(operation, "padDimensions");
+    if (!end.segment_padding.empty() && endpoint.fills) {
+        throw ReadError(operation.where, "what is padded is what drains a pool");
+    }
     endpoint.dispatch = symbols_of(operation, "dispatch");
     if (!endpoint.dispatch.empty() &&
         (endpoint.fills || end.segments.size() > 1 || lowering_.fifo_pools[*end.pool].iterated)) {
@@ -309,8 +310,11 @@ void FifoEndpoints::read_dma(const Operation& operation) {
                         "an endpoint that dispatches drains a pool, a whole element of its own "
                         "buffer at a time");
     }
-    if (!end.segment_dimensions.empty() && end.segment_dimensions.size() != end.segments.size()) {
-        throw ReadError(operation.where, "dimensions have one entry for each segment");
+    for (const auto& stated : {end.segment_dimensions, end.segment_padding}) {
+        if (!stated.empty() && stated.size() != end.segments.size()) {
+            throw ReadError(operation.where,
+                            "dimensions and padDimensions have one entry for each segment");
+        }
     }
     endpoints_[symbol] = std::move(endpoint);
 }

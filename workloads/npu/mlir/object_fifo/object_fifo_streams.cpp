@@ -42,6 +42,7 @@ struct Piece {
     std::int64_t length = 0;
     std::size_t locks = 0;                          // pair of the pool
     const std::vector<Item>* dimensions = nullptr;  // of a segment, where stated
+    const std::vector<Item>* padding = nullptr;
     std::optional<std::size_t> to{};  // the FIFO whose turn it is, where several take turns
 };
 
@@ -336,7 +337,7 @@ class FifoStreams {
             const std::int64_t stop =
                 branch + 1 < branches ? link->offsets[branch + 1] : pool.element.elements;
             const std::int64_t length = stop - link->offsets[branch];
-            if (length <= 0) {
+            if (length < 0) {
                 throw ReadError(link->where,
                                 fmt::format("the pieces of a link begin one behind the other in "
                                             "its elements of {}, not at {}",
@@ -356,7 +357,9 @@ class FifoStreams {
                 if (is_branch && list[branch] != fifo) {
                     continue;
                 }
-                pieces.push_back({element, link->offsets[branch], length_of(branch), branch});
+                if (const std::int64_t length = length_of(branch); length > 0) {
+                    pieces.push_back({element, link->offsets[branch], length, branch});
+                }
             }
         }
         return pieces;
@@ -381,9 +384,12 @@ class FifoStreams {
         for (std::size_t element = 0; element < pool.buffers.size(); ++element) {
             for (std::size_t i = 0; i < end.segments.size(); ++i) {
                 const FifoSegment& segment = pool.segments[end.segments[i]];
-                pieces.push_back(
-                    {element, segment.offset, segment.length, end.segments[i],
-                     i < end.segment_dimensions.size() ? &end.segment_dimensions[i] : nullptr});
+                const auto of_segment = [i](const std::vector<std::vector<Item>>& stated) {
+                    return i < stated.size() && !stated[i].empty() ? &stated[i] : nullptr;
+                };
+                pieces.push_back({element, segment.offset, segment.length, end.segments[i],
+                                  of_segment(end.segment_dimensions),
+                                  of_segment(end.segment_padding)});
             }
         }
         return pieces;
@@ -392,6 +398,12 @@ class FifoStreams {
     void ring(ObjectFifo& fifo, const FifoEnd& end, const std::vector<Piece>& pieces, bool sends) {
         const program::ChannelId channel = *end.channel;
         const FifoPool& pool = lowering_.fifo_pools[*end.pool];
+        if (pieces.empty()) {
+            lowering_.note(fmt::format(
+                "@{}: its piece of the link is empty, as the next begins there: nothing is moved",
+                fifo.name));
+            return;
+        }
         // One buffer repeated is a ring of one.
         const std::int64_t repeats = sends && pieces.size() > 1 ? pool.repeat : 1;
         std::vector<program::BufferDescriptor> descriptors;
@@ -405,11 +417,15 @@ class FifoStreams {
             transfer.length = piece.length;
             if (const Item* const steps = sends ? stream.producer.dimensions : end.dimensions) {
                 read_layout(*steps, lowering_.names, transfer);
-            } else if (piece.dimensions != nullptr && !piece.dimensions->empty()) {
+            } else if (piece.dimensions != nullptr) {
                 read_layout(piece.dimensions->front(), lowering_.names, transfer);
             }
             if (sends && stream.pads) {
                 read_padding(*stream.operation, lowering_.names, transfer);
+            } else if (piece.padding != nullptr) {
+                read_layout(piece.padding->front(), lowering_.names, transfer);
+            }
+            if (!transfer.padding.empty()) {
                 transfer.length = moved_with_padding(transfer);
             }
             set_transfer(descriptor, transfer, fifo.operation->where);

@@ -237,6 +237,27 @@ TEST(ObjectFifo, AnEndpointWithAChannelMayHaveItsFlowBesideIt) {
         "aie.objectfifo.core_endpoint @c(%a) fills @q {segments = array<i32: 0, 2>}\n";
     EXPECT_THAT(error_of(kFifoTiles + parts),
                 HasSubstr("a core's segments lie one behind the other"));
+    const std::string padded =
+        "aie.objectfifo.pool @q(%m) {depth = 1 : i32} : memref<32xi32>\n"
+        "aie.objectfifo.dma_endpoint @d(%m) {} @q {{channelIndex = 1 : i32, dimensions = "
+        "#aie<bd_dim_layout_array_array[[<size = 29, stride = 1>]]>, padDimensions = "
+        "#aie<bd_pad_layout_array_array[{}]>}}\n";
+    const auto padding = [&](const char* role, const char* entries) {
+        std::string text = kFifoTiles + padded;
+        text.replace(text.find("{} @q"), 2, role);
+        text.replace(text.find("{{channel"), 2, "{");
+        text.replace(text.find("[{}]>}}"), 7, std::string{"["} + entries + "]>}");
+        return text;
+    };
+    const program::Program sent =
+        read_npu(padding("drains", "[<const_pad_before = 2, const_pad_after = 1>]"));
+    ASSERT_EQ(sent.dmas.at(0).descriptors.at(0).padding.size(), 1U);
+    EXPECT_EQ(sent.dmas[0].descriptors[0].padding[0].before, 2);
+    EXPECT_EQ(sent.dmas[0].descriptors[0].length, 29);
+    EXPECT_THAT(error_of(padding("fills", "[<const_pad_before = 2, const_pad_after = 1>]")),
+                HasSubstr("what is padded is what drains a pool"));
+    EXPECT_THAT(error_of(padding("drains", "[], []")),
+                HasSubstr("padDimensions have one entry for each segment"));
     std::string overlap = parts;
     overlap.replace(overlap.find("offset = 8,"), 11, "offset = 7,");
     EXPECT_THAT(error_of(kFifoTiles + overlap), HasSubstr("the segments of a pool lie"));

@@ -244,6 +244,23 @@ TEST(ObjectFifo, ALinkDistributesPieceByPiece) {
     EXPECT_EQ(lock(p, "in_cons_prod_lock_1"), 2);
 }
 
+// The branch whose piece is empty has no descriptors; offsets may be constants of the device.
+TEST(ObjectFifo, AnEmptyPieceOfALinkMovesNothing) {
+    const design::Design read =
+        design::read(std::string{kFifoTiles} +
+                     "%zero = arith.constant 0 : index %all = arith.constant 16 : index\n"
+                     "aie.objectfifo @in(%s, {%m}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+                     "aie.objectfifo @x(%m, {%a}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+                     "aie.objectfifo @y(%m, {%b}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"
+                     "aie.objectfifo.link [@in] -> [@x, @y] ([] [%zero, %all])\n");
+    std::size_t descriptors = 0;
+    for (const program::TileDma& dma : read.program.dmas) {
+        descriptors += dma.tile == program::TileCoordinate{0, 1} ? dma.descriptors.size() : 0;
+    }
+    EXPECT_EQ(descriptors, 4U);
+    EXPECT_THAT(read.notes, Contains(HasSubstr("@y: its piece of the link is empty")));
+}
+
 TEST(ObjectFifo, PiecesWithoutOffsetsLieOneBehindTheOther) {
     std::string without = kDistribute;
     const std::string offsets = "([] [0, 16])";
@@ -263,7 +280,7 @@ TEST(ObjectFifo, PiecesWithoutOffsetsLieOneBehindTheOther) {
                          std::string{kDistribute}.replace(std::string{kDistribute}.find(offsets),
                                                           offsets.size(), "([] [0])")),
                 HasSubstr("a link of 2 branches needs 2 offsets"));
-    for (const char* beyond : {"([] [0, 48])", "([] [16, 0])"}) {
+    for (const char* beyond : {"([] [0, 49])", "([] [16, 0])"}) {
         EXPECT_THAT(error_of(std::string{kFifoTiles} +
                              std::string{kDistribute}.replace(
                                  std::string{kDistribute}.find(offsets), offsets.size(), beyond) +

@@ -89,7 +89,7 @@ class FifosReader {
         while (!groups.done()) {
             Cursor list(groups.group("["));
             while (!list.done()) {
-                link.offsets.push_back(list.integer());
+                link.offsets.push_back(lowering_.names.integer(list));
                 while (!list.done() && !list.skip(",")) {
                     list.take();
                 }
