@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "workloads/npu/mlir/lowering.hpp"
+#include "workloads/npu/mlir/syntax/unknown_name.hpp"
 
 namespace tilesim::workloads::npu::mlir {
 
@@ -55,22 +56,26 @@ FifoUse read_fifo_use(const Lowering& lowering, const Operation& operation) {
         inside.expect(",");
     }
     use.count = inside.integer();
-    for (std::size_t i = 0; i < lowering.fifos.size(); ++i) {
-        if (lowering.fifos[i].name == name) {
-            use.fifo = i;
-            if (lowering.fifos[i].stated && !port) {  // the endpoint says which
-                use.produces = lowering.fifos[i].producer.pool.has_value();
-                port = true;
-            }
-            if (!port || use.count < 0 || use.count > kMostDepth) {
-                throw ReadError(operation.where,
-                                "an acquire or release names its port and how many "
-                                "elements");
-            }
-            return use;
-        }
+    const ObjectFifo& fifo = fifo_named(lowering, name, operation.where);
+    use.fifo = static_cast<std::size_t>(&fifo - lowering.fifos.data());
+    if (fifo.stated && !port) {  // the endpoint says which
+        use.produces = fifo.producer.pool.has_value();
+        port = true;
     }
-    throw ReadError(operation.where, fmt::format("no object FIFO is named @{}", name));
+    if (!port || use.count < 0 || use.count > kMostDepth) {
+        throw ReadError(operation.where,
+                        "an acquire or release names its port and how many elements");
+    }
+    return use;
+}
+
+const ObjectFifo& fifo_named(const Lowering& lowering, const std::string& name, Location where) {
+    const auto place = std::find_if(lowering.fifos.begin(), lowering.fifos.end(),
+                                    [&name](const ObjectFifo& each) { return each.name == name; });
+    if (place == lowering.fifos.end()) {
+        throw syntax::unknown_symbol(where, "object FIFO", name, syntax::names_of(lowering.fifos));
+    }
+    return *place;
 }
 
 }  // namespace tilesim::workloads::npu::mlir

@@ -132,5 +132,7 @@ struct FifoUse {
     std::int64_t count = 0;
 };
 FifoUse read_fifo_use(const Lowering& lowering, const Operation& operation);
+// The FIFO of this name. Throws ReadError.
+const ObjectFifo& fifo_named(const Lowering& lowering, const std::string& name, Location where);
 
 }  // namespace tilesim::workloads::npu::mlir

@@ -87,18 +87,13 @@ bool CoreElements::serves(const std::vector<std::int64_t>& locks) const {
 // Of the end at this core; without a port of the one it has.
 const FifoPool& CoreElements::pool_at(const std::string& name, std::optional<bool> produces,
                                       Location where) const {
-    for (const ObjectFifo& fifo : lowering_.fifos) {
-        if (fifo.name != name) {
-            continue;
-        }
-        const FifoEnd* end = fifo.end_at(tile_, produces.value_or(true));
-        end = end == nullptr && !produces ? fifo.end_at(tile_, false) : end;
-        if (end != nullptr && end->pool) {
-            return lowering_.fifo_pools[*end->pool];
-        }
+    const ObjectFifo& fifo = fifo_named(lowering_, name, where);
+    const FifoEnd* end = fifo.end_at(tile_, produces.value_or(true));
+    end = end == nullptr && !produces ? fifo.end_at(tile_, false) : end;
+    if (end == nullptr || !end->pool) {
         throw ReadError(where, fmt::format("this core is no such end of @{}", name));
     }
-    throw ReadError(where, fmt::format("no object FIFO is named @{}", name));
+    return lowering_.fifo_pools[*end->pool];
 }
 
 std::pair<std::int64_t, std::int64_t>& CoreElements::held_of(const FifoUse& use) {

@@ -101,6 +101,21 @@ TEST(Design, LocksOnceUsedBesideTheCoresAreUsedBeforeTheStart) {
                 HasSubstr("d.mlir:3:1: aie.use_lock must stand in a core or a DMA"));
 }
 
+TEST(Design, OfANameThatNothingHasTheNearestIsTold) {
+    const std::string start =
+        "%middle = aie.tile(0, 2) %full = aie.lock(%middle, 0)\n"
+        "aie.objectfifo @input(%middle, {%middle}, 1 : i32) : !aie.objectfifo<memref<4xi32>>\n";
+    const auto flow = [&start](const std::string& to) {
+        return error_of(start + "aie.flow(%middle, DMA : 0, " + to + ", DMA : 0)");
+    };
+    EXPECT_THAT(flow("%midle"),
+                HasSubstr("%midle is not known here; a tile is expected; did you mean %middle?"));
+    EXPECT_THAT(flow("%ful"), testing::Not(HasSubstr("did you mean")));  // a lock is no tile
+    EXPECT_THAT(
+        error_of(start + "aie.core(%middle) { aie.objectfifo.release @inptu(Consume, 1) aie.end }"),
+        HasSubstr("no object FIFO is named @inptu; did you mean @input?"));
+}
+
 TEST(Design, ASymbolIsDeclaredOnce) {
     const std::string fifo =
         "aie.objectfifo @f(%s, {%c}, 2 : i32) : !aie.objectfifo<memref<8xi32>>\n";

@@ -7,6 +7,7 @@
 
 #include "workloads/npu/mlir/object_fifo/fifo_packets.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
+#include "workloads/npu/mlir/syntax/unknown_name.hpp"
 
 namespace tilesim::workloads::npu::mlir::object_fifo {
 
@@ -242,10 +243,11 @@ FifoEndpoints::Endpoint FifoEndpoints::endpoint_of(const Operation& operation,
     endpoint.fills = role == "fills";
     const std::string symbol = cursor.symbol();
     const auto pool = pools_.find(symbol);
-    if ((!endpoint.fills && role != "drains") || pool == pools_.end()) {
-        throw ReadError(where, pool == pools_.end()
-                                   ? fmt::format("no pool is named @{}", symbol)
-                                   : fmt::format("expected fills or drains, found '{}'", role));
+    if (pool == pools_.end()) {
+        throw syntax::unknown_symbol(where, "pool", symbol, syntax::keys_of(pools_));
+    }
+    if (!endpoint.fills && role != "drains") {
+        throw ReadError(where, fmt::format("expected fills or drains, found '{}'", role));
     }
     endpoint.end.pool = pool->second;
     const std::vector<FifoSegment>& all = lowering_.fifo_pools[pool->second].segments;
@@ -471,7 +473,7 @@ void FifoEndpoints::add_alone(const std::string& name, const Endpoint& endpoint)
 FifoEndpoints::Endpoint& FifoEndpoints::endpoint(const std::string& symbol, Location where) {
     const auto place = endpoints_.find(symbol);
     if (place == endpoints_.end()) {
-        throw ReadError(where, fmt::format("no endpoint is named @{}", symbol));
+        throw syntax::unknown_symbol(where, "endpoint", symbol, syntax::keys_of(endpoints_));
     }
     if (place->second.in_flow) {
         throw ReadError(where, fmt::format("@{} is in two flows", symbol));
@@ -491,7 +493,9 @@ std::int64_t FifoEndpoints::buffer_named(const std::string& symbol, program::Til
     const auto found =
         shim ? find(lowering_.program.external_buffers) : find(lowering_.program.buffers);
     if (!found) {
-        throw ReadError(where, fmt::format("no buffer is named @{}", symbol));
+        throw syntax::unknown_symbol(where, "buffer", symbol,
+                                     shim ? syntax::names_of(lowering_.program.external_buffers)
+                                          : syntax::names_of(lowering_.program.buffers));
     }
     return *found;
 }
@@ -502,7 +506,7 @@ std::int64_t FifoEndpoints::lock_named(const std::string& symbol, Location where
         locks.begin(), locks.end(),
         [&symbol](const program::Lock& each) { return each.name == plain_name(symbol); });
     if (place == locks.end()) {
-        throw ReadError(where, fmt::format("no lock is named @{}", symbol));
+        throw syntax::unknown_symbol(where, "lock", symbol, syntax::names_of(locks));
     }
     return place - locks.begin();
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "arch/base/config.hpp"
 #include "workloads/npu/mlir/object_fifo/fifo_endpoints.hpp"
 #include "workloads/npu/mlir/object_fifo/fifo_pools.hpp"
 #include "workloads/npu/mlir/object_fifo/object_fifo_reader.hpp"
@@ -48,15 +47,8 @@ class FifosReader {
 
   private:
     std::size_t number_of(const std::string& name, Location where) const {
-        std::vector<std::string> known;
-        for (std::size_t i = 0; i < lowering_.fifos.size(); ++i) {
-            if (lowering_.fifos[i].name == name) {
-                return i;
-            }
-            known.push_back(lowering_.fifos[i].name);
-        }
-        throw ReadError(where, fmt::format("no object FIFO is named @{}{}", name,
-                                           arch::base::config::did_you_mean(name, known, "@", "")));
+        const ObjectFifo& fifo = fifo_named(lowering_, name, where);
+        return static_cast<std::size_t>(&fifo - lowering_.fifos.data());
     }
 
     // #aie.link_mode<time>

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "arch/base/config.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
+#include "workloads/npu/mlir/syntax/unknown_name.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir::registers {
@@ -85,13 +85,8 @@ std::int64_t field(const Operation& operation, const Scope& scope, std::string_v
 program::ChannelId allocation(const Lowering& lowering, const std::string& symbol, Location where) {
     const auto place = lowering.allocations.find(symbol);
     if (place == lowering.allocations.end()) {
-        std::vector<std::string> known;
-        for (const auto& [name, id] : lowering.allocations) {
-            known.push_back(name);
-        }
-        throw ReadError(where,
-                        fmt::format("no aie.shim_dma_allocation is named @{}{}", symbol,
-                                    arch::base::config::did_you_mean(symbol, known, "@", "")));
+        throw syntax::unknown_symbol(where, "aie.shim_dma_allocation", symbol,
+                                     syntax::keys_of(lowering.allocations));
     }
     return place->second;
 }

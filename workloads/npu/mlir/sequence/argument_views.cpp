@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "workloads/npu/mlir/syntax/unknown_name.hpp"
+
 namespace tilesim::workloads::npu::mlir::sequence {
 
 void ArgumentViews::get_global(const Operation& operation, Scope& scope) {
@@ -12,7 +14,8 @@ void ArgumentViews::get_global(const Operation& operation, Scope& scope) {
     const std::string symbol = cursor.symbol();
     const auto place = lowering_.global_symbols.find(symbol);
     if (place == lowering_.global_symbols.end() || operation.results.size() != 1) {
-        throw ReadError(where, fmt::format("no memref.global is named @{}", symbol));
+        throw syntax::unknown_symbol(where, "memref.global", symbol,
+                                     syntax::keys_of(lowering_.global_symbols));
     }
     scope.define(operation.results[0], {Value::Kind::Global, place->second});
 }

@@ -11,6 +11,7 @@
 #include "workloads/npu/mlir/registers/sequence_operands.hpp"
 #include "workloads/npu/mlir/sequence/control_packets.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
+#include "workloads/npu/mlir/syntax/unknown_name.hpp"
 
 namespace tilesim::workloads::npu::mlir::sequence {
 
@@ -104,7 +105,7 @@ void ArrayCommands::rtp_write(const Operation& operation, Scope& scope) {
         std::find_if(buffers.begin(), buffers.end(),
                      [&name](const program::Buffer& b) { return b.name == plain_name(name); });
     if (place == buffers.end()) {
-        throw ReadError(where, fmt::format("no buffer is named '{}'", name));
+        throw syntax::unknown_symbol(where, "buffer", name, syntax::names_of(buffers));
     }
     if (!lowering_.write_parameter(place - buffers.begin(), index, value)) {
         lowering_.note("run-time parameters that bound no loop are left out");

@@ -27,22 +27,18 @@ void ChannelResets::channel_reset_for(const Operation& operation, Scope&) {
     } else {
         symbol = cursor.symbol();
     }
-    const auto fifo = std::find_if(lowering_.fifos.begin(), lowering_.fifos.end(),
-                                   [&symbol](const ObjectFifo& f) { return f.name == symbol; });
     for (const Operation& each : lowering_.body()) {
         if (each.name == "aie.objectfifo_rearm_binding" && symbol_of(each) == symbol) {
             rearm(each);
             return;
         }
     }
-    if (fifo == lowering_.fifos.end()) {
-        throw ReadError(operation.where, fmt::format("no object FIFO is named @{}", symbol));
-    }
+    const ObjectFifo& fifo = fifo_named(lowering_, symbol, operation.where);
     auto& sequence = lowering_.program.sequence;
-    for (const auto& [channel, task] : fifo->started) {
+    for (const auto& [channel, task] : fifo.started) {
         sequence.push_back(program::ResetChannel{channel});
     }
-    for (const auto* end : ends_of(*fifo)) {
+    for (const auto* end : ends_of(fifo)) {
         for (const LockPair& pair : lowering_.fifo_pools[*end->pool].locks) {
             for (const std::int64_t lock : std::set{pair.producer, pair.consumer}) {
                 const auto index = static_cast<std::size_t>(lock);
@@ -50,7 +46,7 @@ void ChannelResets::channel_reset_for(const Operation& operation, Scope&) {
             }
         }
     }
-    for (const auto& [channel, task] : fifo->started) {
+    for (const auto& [channel, task] : fifo.started) {
         sequence.push_back(program::PushTask{channel, task});
     }
 }

@@ -9,6 +9,7 @@
 #include "workloads/npu/mlir/registers/sequence_operands.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
 #include "workloads/npu/mlir/syntax/constant_folding.hpp"
+#include "workloads/npu/mlir/syntax/unknown_name.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir::sequence {
@@ -105,13 +106,15 @@ void SequenceTasks::start_bd_chain(const Operation& operation, Scope& scope) {
     const Location where = cursor.where();
     const std::string symbol = cursor.symbol();
     const Operation* chain = nullptr;
+    std::vector<std::string> known;
     for (const Operation& each : lowering_.body()) {
-        if (each.name == "aie.bd_chain" && Cursor(each).symbol() == symbol) {
-            chain = &each;
+        if (each.name == "aie.bd_chain") {
+            known.push_back(Cursor(each).symbol());
+            chain = known.back() == symbol ? &each : chain;
         }
     }
     if (chain == nullptr) {
-        throw ReadError(where, fmt::format("no aie.bd_chain is named @{}", symbol));
+        throw syntax::unknown_symbol(where, "aie.bd_chain", symbol, known);
     }
     Scope inner(&lowering_.names);
     Cursor given(cursor.group("("));

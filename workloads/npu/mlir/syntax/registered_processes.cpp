@@ -10,6 +10,7 @@
 
 #include "workloads/npu/mlir/syntax/attributes.hpp"
 #include "workloads/npu/mlir/syntax/cursor.hpp"
+#include "workloads/npu/mlir/syntax/unknown_name.hpp"
 #include "workloads/npu/mlir/syntax/written_out.hpp"
 
 namespace tilesim::workloads::npu::mlir::syntax {
@@ -181,7 +182,13 @@ class Processes {
                 return each.name == "aie.objectfifo" && symbol_of(each) == process.fifo;
             });
         if (fifo == device_.operations.end()) {
-            throw ReadError(where, fmt::format("no object FIFO is named @{}", process.fifo));
+            std::vector<std::string> known;
+            for (const Operation& each : device_.operations) {
+                if (each.name == "aie.objectfifo") {
+                    known.push_back(symbol_of(each));
+                }
+            }
+            throw unknown_symbol(where, "object FIFO", process.fifo, known);
         }
         std::vector<std::string> ends;
         collect_values(fifo->items, ends);

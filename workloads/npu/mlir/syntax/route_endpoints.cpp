@@ -12,6 +12,7 @@
 
 #include "workloads/npu/mlir/syntax/attributes.hpp"
 #include "workloads/npu/mlir/syntax/cursor.hpp"
+#include "workloads/npu/mlir/syntax/unknown_name.hpp"
 #include "workloads/npu/mlir/syntax/written_out.hpp"
 
 namespace tilesim::workloads::npu::mlir::syntax {
@@ -267,8 +268,8 @@ class Routes {
     void name_endpoint(const Operation& operation, const Item& channel, const Item& direction) {
         const auto end = endpoints_.find(channel.token.text);
         if (end == endpoints_.end()) {
-            throw ReadError(channel.token.where,
-                            fmt::format("no endpoint is named @{}", channel.token.text));
+            throw unknown_symbol(channel.token.where, "endpoint", channel.token.text,
+                                 keys_of(endpoints_));
         }
         const bool sends = direction.is_word("MM2S");
         if (end->second.sends.value_or(sends) != sends) {

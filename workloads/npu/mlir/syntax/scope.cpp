@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <set>
+#include <string>
+
+#include "arch/base/config.hpp"
+
 namespace tilesim::workloads::npu::mlir::syntax {
 
 const char* name_of(Value::Kind kind) {
@@ -31,8 +36,18 @@ std::int64_t Scope::index_of(Cursor& cursor, Value::Kind kind) const {
     const std::string name = cursor.value();
     const Value* value = find(name);
     if (value == nullptr) {
-        throw ReadError(where,
-                        fmt::format("%{} is not known here; {} is expected", name, name_of(kind)));
+        std::set<std::string> known;  // in an order that does not depend on the table's
+        for (const Scope* scope = this; scope != nullptr; scope = scope->outer_) {
+            for (const auto& [each, of] : scope->values_) {
+                if (of.kind == kind) {
+                    known.insert(each);
+                }
+            }
+        }
+        throw ReadError(
+            where, fmt::format("%{} is not known here; {} is expected{}", name, name_of(kind),
+                               arch::base::config::did_you_mean(name, {known.begin(), known.end()},
+                                                                "%", "")));
     }
     if (value->kind != kind) {
         throw ReadError(
