@@ -130,6 +130,10 @@ void FifoEndpoints::read_pool(const Operation& operation) {
         throw ReadError(operation.where, std::string{kIteratesOnce});
     }
     read_segments(operation, pool);
+    if (pool.segments.empty()) {
+        throw ReadError(operation.where,
+                        fmt::format("@{}: a pool has at least one segment", symbol));
+    }
     add_pool_locks(operation, number, name);
     pools_[symbol] = number;
 }

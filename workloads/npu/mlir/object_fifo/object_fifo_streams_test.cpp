@@ -237,6 +237,11 @@ TEST(ObjectFifo, AnEndpointWithAChannelMayHaveItsFlowBesideIt) {
         "aie.objectfifo.core_endpoint @c(%a) fills @q {segments = array<i32: 0, 2>}\n";
     EXPECT_THAT(error_of(kFifoTiles + parts),
                 HasSubstr("a core's segments lie one behind the other"));
+    EXPECT_THAT(
+        error_of(kFifoTiles + std::string{"aie.objectfifo.pool @q(%a) {depth = 1 : i32} : "
+                                          "memref<32xi32> { }\n"
+                                          "aie.objectfifo.core_endpoint @c(%a) fills @q\n"}),
+        HasSubstr("@q: a pool has at least one segment"));
     const std::string padded =
         "aie.objectfifo.pool @q(%m) {depth = 1 : i32} : memref<32xi32>\n"
         "aie.objectfifo.dma_endpoint @d(%m) {} @q {{channelIndex = 1 : i32, dimensions = "
