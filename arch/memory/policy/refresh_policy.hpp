@@ -1,6 +1,7 @@
 // Which banks are refreshed when, and for how long.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -49,7 +50,8 @@ inline std::int64_t first_round(const device::MemoryConfig& config, std::size_t 
     const std::int64_t spread =
         interval * (refresh_turn(channel, static_cast<std::size_t>(config.channels)) + 1) /
         config.channels;
-    return spread + shift % interval - (spread + shift % interval > interval ? interval : 0);
+    const std::int64_t shifted = spread + shift % std::max<std::int64_t>(interval, 1);
+    return shifted > interval ? shifted - interval : shifted;
 }
 
 class RefreshPolicy {
