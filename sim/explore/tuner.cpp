@@ -409,7 +409,8 @@ class Tuner {
     // A run meets refreshes at some moment, and short ones from DRAM may be a few percent faster
     // for it: what is left of the winner's advantage over those that are about as fast, at others.
     void weigh() {
-        constexpr double kMoments[] = {0.236, 0.618, 0.854};  // of an interval: none of a bank's
+        // Of an interval, and no multiple of one that banks have for themselves.
+        constexpr double kMoments[] = {0.236, 0.618, 0.854};
         constexpr double kAboutAsFast = 1.1;
         const Trial& winner = result_.winner();
         std::vector<const Trial*> close{&winner};

@@ -3,6 +3,7 @@
 // The mapping a plain run would take is simulated first and whole, so that the answer is never
 // slower. The others are tried sampled where the user allows; the best of them are then simulated
 // whole, and the winner is one of these. Only a proven bound excludes a mapping.
+// How much faster it is than others, and what of that is chance, stands beside it.
 #pragma once
 
 #include <algorithm>

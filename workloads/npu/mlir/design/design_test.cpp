@@ -53,6 +53,13 @@ TEST(Design, ADmaRegionIsOfItsTilesKind) {
     EXPECT_THAT(error("mem", "%m"), HasSubstr("is aie.memtile_dma, not aie.mem"));
 }
 
+// A memory tile that sends what one block of its DMA says.
+std::string with_block(const std::string& block) {
+    return std::string{kSmallDesign} +
+           "aie.memtile_dma(%m) { %0 = aie.dma_start(MM2S, 0, ^a, ^e)\n^a:\n" + block +
+           "\naie.next_bd ^e\n^e: aie.end }";
+}
+
 TEST(Design, PartsKnowTheLinesTheyWereReadFrom) {
     const Design design = read(std::string{kSmallDesign} +
                                "aie.memtile_dma(%m) { %0 = aie.dma_start(MM2S, 0, ^a, ^e)\n"
@@ -172,10 +179,7 @@ TEST(Design, NarrowElementsBecomeWords) {
     EXPECT_EQ(d.length, 256);
     EXPECT_EQ(d.dimensions[0].size, 8);
     EXPECT_EQ(d.dimensions[1].stride, 16);
-    EXPECT_THAT(error_of(std::string{kSmallDesign} +
-                         "aie.memtile_dma(%m) { %0 = aie.dma_start(MM2S, 0, ^a, ^e)\n"
-                         "^a: aie.dma_bd(%b8 : memref<64x64xi8>, 0, 6)\n aie.next_bd ^e\n^e: "
-                         "aie.end }"),
+    EXPECT_THAT(error_of(with_block("aie.dma_bd(%b8 : memref<64x64xi8>, 0, 6)")),
                 HasSubstr("6 elements of 8 bits are no whole number"));
 }
 
@@ -190,11 +194,9 @@ TEST(Design, SizesMayCountTheWordsOfNarrowElements) {
     EXPECT_EQ(d.dimensions[0].size, 2);
     EXPECT_EQ(d.dimensions[0].stride, 1);
     EXPECT_EQ(d.dimensions[2].stride, 2);
-    EXPECT_THAT(error_of(std::string{kSmallDesign} +
-                         "aie.memtile_dma(%m) { %0 = aie.dma_start(MM2S, 0, ^a, ^e)\n"
-                         "^a: aie.dma_bd(%b8 : memref<64x64xi8>, 0, 64, [<size = 2, stride = 4>])\n"
-                         "aie.next_bd ^e\n^e: aie.end }"),
-                HasSubstr("innermost stride of 4 elements of 8 bits"));
+    EXPECT_THAT(
+        error_of(with_block("aie.dma_bd(%b8 : memref<64x64xi8>, 0, 64, [<size = 2, stride = 4>])")),
+        HasSubstr("innermost stride of 4 elements of 8 bits"));
 }
 
 TEST(Design, TheStatedLengthCountsPadding) {
@@ -384,16 +386,12 @@ TEST(Design, AFileFromBeforeTheLoweringIsNamedAsOne) {
 }
 
 TEST(Design, AMistakeInATransfersBlockIsNamedForWhatItIs) {
-    const auto dma = [](const std::string& block) {
-        return std::string{kSmallDesign} +
-               "aie.memtile_dma(%m) { %0 = aie.dma_start(MM2S, 0, ^a, ^e)\n^a:\n" + block +
-               "\naie.next_bd ^e\n^e: aie.end }";
-    };
     const std::string bd = "aie.dma_bd(%b : memref<64xi32>, 0, 8) {task_id = 1 : i32}\n";
-    EXPECT_THAT(error_of(dma(bd + bd)), HasSubstr("one transfer; this is its second"));
+    EXPECT_THAT(error_of(with_block(bd + bd)), HasSubstr("one transfer; this is its second"));
     // What holds in the whole device may stand there.
-    EXPECT_EQ(
-        error_of(dma("%h = aie.external_buffer : memref<8xi32>\n%k = aie.lock(%m, 9)\n" + bd)), "");
+    EXPECT_EQ(error_of(with_block(
+                  "%h = aie.external_buffer : memref<8xi32>\n%k = aie.lock(%m, 9)\n" + bd)),
+              "");
 }
 
 TEST(Design, SeveralDevicesNeedAChoice) {
