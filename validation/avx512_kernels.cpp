@@ -17,7 +17,9 @@ constexpr long kOtherSkew = 2048;  //
 constexpr long kUnroll = 8;
 constexpr long kLongPassLines = 49'152;  // 3 MiB: beyond, a part of a pass stands for all
 constexpr long kPartOfPass = 20'000;
-constexpr long kAllAlike = 98'304;  // flushed lines: more take as long each
+constexpr long kUntilSteady = 96'000;  // random loads: lines of page tables are where they stay
+constexpr long kPassesUntilHeld = 4;   // the L3 keeps but a part of the clean lines of each
+constexpr long kAllAlike = 98'304;     // flushed lines: more take as long each
 constexpr long kWarmPasses = 3;
 
 long number_or_none(const Record& row, const char* column) {
@@ -95,22 +97,23 @@ std::string buffers(const std::string& kernel, long bytes, bool in_l3) {
     return text;
 }
 
-KernelPair streaming(const Record& row, const std::string& kernel, long lines, long stride) {
+KernelPair streaming(const std::string& kernel, long lines, long stride) {
     const bool part = lines > kLongPassLines;
     const bool random = kernel == "I";
+    const long bytes = lines * stride * kLineBytes;
     const std::string head =
-        buffers(kernel, lines * stride * kLineBytes, part && !random) +
-        (random ? fmt::format("buffer places 0x8000000 {}\nshuffle order {:#x} {} {}\n", 4 * lines,
-                              kBase, lines, kLineBytes)
+        buffers(kernel, bytes, part && (!random || bytes <= kL3Bytes)) +
+        (random ? fmt::format("buffer places 0x8000000 {}\n{}shuffle order {:#x} {} {}\n",
+                              4 * lines, part ? "touch places l3\n" : "", kBase, lines, kLineBytes)
                 : "");
     const auto text = [&](long count, long times) {
         return head + passes(kernel, count, stride, times);
     };
     if (part) {
         const long count = std::min(kPartOfPass, lines / 2);
-        return {text(count, 1), text(2 * count, 1), static_cast<double>(count)};
+        const long before = random ? std::min(kUntilSteady, lines - count) : count;
+        return {text(before, 1), text(before + count, 1), static_cast<double>(count)};
     }
-    (void)row;
     const long more = std::max(1L, kPartOfPass / 2 / lines);
     return {text(lines, kWarmPasses), text(lines, kWarmPasses + more),
             static_cast<double>(lines * more)};
@@ -118,13 +121,15 @@ KernelPair streaming(const Record& row, const std::string& kernel, long lines, l
 
 // Chains through all lines in a random order, each beginning at another place.
 KernelPair chase(long lines, long block, long skew, long chains) {
-    const bool part = lines > 2 * kLongPassLines;
+    // Lines that only the L3 can hold, of a buffer it can't: their first pass brings them there.
+    const bool sparse = lines * block > kL3Bytes && lines * kLineBytes <= kL3Bytes;
+    const bool part = lines > 2 * kLongPassLines && !sparse;
     const long loads = part ? 12'000 : lines;
     const std::string head =
         fmt::format("buffer a {:#x} {}\n{}shuffle order {:#x} {} {} {}\n", kBase, lines * block,
-                    part                                                   ? "flush a\n"
-                    : lines * kLineBytes > kLongPassLines * kLineBytes / 2 ? "touch a l3\n"
-                                                                           : "touch a l2\n",
+                    lines * kLineBytes > kL3Bytes ? "flush a\n"
+                    : lines > kLongPassLines / 2  ? "touch a l3\n"
+                                                  : "touch a l2\n",
                     kBase, lines, block, skew);
     const auto text = [&](long count, long times) {
         std::string body = head + fmt::format("loop pass {}\nloop i {}\n", times, count / chains);
@@ -134,10 +139,13 @@ KernelPair chase(long lines, long block, long skew, long chains) {
         return body + "end\nend\n";
     };
     if (part) {
-        return {text(loads, 1), text(2 * loads, 1), static_cast<double>(loads / chains * chains)};
+        const long before = std::min(kUntilSteady, lines - loads);
+        return {text(before, 1), text(before + loads, 1),
+                static_cast<double>(loads / chains * chains)};
     }
-    const long more = std::max(2L, 4'000 / loads);
-    return {text(loads, 2), text(loads, 2 + more),
+    const long more = std::max(sparse ? 1L : 2L, 4'000 / loads);
+    const long before = sparse ? kPassesUntilHeld : 2;
+    return {text(loads, before), text(loads, before + more),
             static_cast<double>(loads / chains * chains * more)};
 }
 
@@ -229,7 +237,7 @@ std::optional<KernelPair> memory_kernel(const Record& row) {
         return chase(lines, 2L << 20, 67, 1);
     }
     if (!place(kernel, "a", 0).empty()) {
-        return streaming(row, kernel, lines, std::max(number_or_none(row, "stride_lines"), 1L));
+        return streaming(kernel, lines, std::max(number_or_none(row, "stride_lines"), 1L));
     }
     return std::nullopt;
 }

@@ -9,6 +9,8 @@
 
 namespace tilesim::validation {
 
+constexpr long kL3Bytes = 160L << 20;  // of the machine measured: half of an L3 that others use too
+
 // What a row asks for is what `many` takes beyond `few`, over `count`.
 struct KernelPair {
     std::string few;

@@ -15,13 +15,13 @@ constexpr const char* kAnyAvx512 =
     "device: emerald_rapids\nworkload: {gemm: {M: 16, K: 64, N: 16, a: int8, b: int8, c: int32}}\n";
 constexpr double kFoundBelow = 60;  // cycles: between the L2's time and the L3's
 
-// The machine measured: its clock, half of an L3 that others use too, 4 KiB frames behind pages of
-// either size, walks through two levels of tables for small pages.
+// The machine measured: its clock, its L3, 4 KiB frames behind pages of either size, walks through
+// two levels of tables for small pages.
 sim::Scenario machine(const Record& row) {
     return sim::parse_scenario(
         kAnyAvx512, "reference row",
         {{"device.amx.clock", "2.995 GHz"},
-         {"device.amx.uncore.l3.size", "160 MiB"},
+         {"device.amx.uncore.l3.size", fmt::format("{} B", kL3Bytes)},
          {"device.amx.pages.walk_loads", row.at("pages") == "4K" ? "2" : "1"}});
 }
 

@@ -186,6 +186,7 @@ void read_pages(Node node, PageConfig& pages) {
     node.optional("walk", pages.walk, kLatency, "more, for a page no TLB knows, beyond its loads");
     node.optional("walk_loads", pages.walk_loads, {0, 8},
                   "lines of page tables a walk loads through the caches");
+    node.optional("walkers", pages.walkers, {1, 64}, "walks at a time");
     if ((pages.size.count() & (pages.size.count() - 1)) != 0) {
         node.error("size", fmt::format("must be a power of two, got {} B", pages.size.count()));
     }

@@ -109,6 +109,7 @@ struct PageConfig {
     base::Cycles second_latency{0};
     base::Cycles walk{0};         // beyond its loads
     std::int64_t walk_loads = 0;  // lines of page tables: two where a host's lie below the guest's
+    std::int64_t walkers = 4;     // walks at a time
 };
 
 struct PrivateCacheConfig {

@@ -35,7 +35,7 @@ bool Translation::walked(std::int64_t page, std::int64_t now) {
         start(page, now);
         walk = pending();
     }
-    if (walk->unsent + walk->waiting > 0 || walk->done_at > now) {
+    if (!walk->over(now)) {
         return false;
     }
     pending_.erase(walk);
@@ -45,19 +45,30 @@ bool Translation::walked(std::int64_t page, std::int64_t now) {
 
 void Translation::start(std::int64_t page, std::int64_t now) {
     ++misses_;
-    Walk walk{page, 0, 0, now + config_.second_latency.count(), next_id_++ & ~kWalks};
+    Walk walk;
+    walk.page = page;
+    walk.id = next_id_++ & ~kWalks;
+    walk.done_at = now + config_.second_latency.count();
     if (!second_.touch(page)) {
         ++walks_;
         second_.install(page, false);
-        walk.done_at += config_.walk.count();
+        walk.stage = Stage::Queued;
         walk.unsent = config_.walk_loads;
-        unsent_ += walk.unsent;
-        load(walk, now);
+        ++asking_;
+        advance(walk, now);
+        queued_ += walk.stage == Stage::Queued ? 1 : 0;
     }
     pending_.push_back(walk);
 }
 
-void Translation::load(Walk& walk, std::int64_t now) {
+void Translation::advance(Walk& walk, std::int64_t now) {
+    if (walk.stage == Stage::Queued && walker_free(now)) {
+        walk.stage = Stage::Walking;
+        walk.done_at = std::max(walk.done_at, now) + config_.walk.count();
+    }
+    if (walk.stage != Stage::Walking) {
+        return;
+    }
     while (walk.unsent > 0) {
         const caches::Line line = table_line(walk.page, walk.unsent);
         const auto outcome = caches_.load(line, now, kWalks | walk.id, true);
@@ -65,19 +76,26 @@ void Translation::load(Walk& walk, std::int64_t now) {
             return;
         }
         --walk.unsent;
-        --unsent_;
         if (outcome == caches::PrivateCaches::Outcome::Waiting) {
             ++walk.waiting;
         } else {
             walk.done_at += caches_.l1_latency();
         }
     }
+    walk.stage = Stage::Sent;
+    --asking_;
 }
 
-void Translation::send(std::int64_t now) {
+void Translation::advance_all(std::int64_t now) {
     for (Walk& walk : pending_) {
-        load(walk, now);
+        advance(walk, now);
     }
+}
+
+bool Translation::walker_free(std::int64_t now) const {
+    return std::count_if(pending_.begin(), pending_.end(), [now](const Walk& each) {
+               return each.has_walker() && !each.over(now);
+           }) < config_.walkers;
 }
 
 // Loads of a walk follow one another: what each took is added up.
@@ -94,7 +112,7 @@ void Translation::arrive(std::uint32_t waiter, std::int64_t now) {
 std::int64_t Translation::next_event() const {
     std::int64_t next = caches::kUnknownCycle;
     for (const Walk& walk : pending_) {
-        if (walk.unsent + walk.waiting == 0) {
+        if (walk.told()) {
             next = std::min(next, walk.done_at);
         }
     }

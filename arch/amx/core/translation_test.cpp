@@ -123,6 +123,40 @@ TEST(Translation, AWalkIsNotOverBeforeItsLineIsThere) {
     EXPECT_TRUE(bench.pages.quiet());
 }
 
+TEST(Translation, AWalkWaitsForAWalkerWhereAllAreBusy) {
+    for (const std::int64_t loads : {0, 1}) {
+        PageConfig config = short_walks(loads);
+        config.walkers = 2;
+        Bench bench(config);
+        bench.pages.warm(0, 40 * kPage);  // tables in the L2; the second TLB has the last eight
+        const std::int64_t walk = 1 + 2 + loads * bench.numbers.l2_latency.count();
+        for (const caches::Line page : {0, 8, 16, 24}) {  // each of a line of its own
+            EXPECT_FALSE(bench.pages.ready(page * kPage, 100));
+        }
+        EXPECT_EQ(bench.pages.walks(), 4);
+        EXPECT_EQ(bench.pages.queued(), 2);
+        std::vector<std::int64_t> at;
+        for (std::int64_t now = 100; at.size() < 4; ++now) {
+            std::vector<caches::PrivateCaches::Arrival> here;
+            bench.caches.advance(now, here);
+            for (const auto& arrival : here) {
+                bench.pages.arrive(arrival.waiter, now);
+            }
+            bench.pages.ask_again(now);
+            if (bench.pages.ready(static_cast<caches::Line>(at.size()) * 8 * kPage, now)) {
+                at.push_back(now--);
+            }
+            ASSERT_LT(now, 200);
+        }
+        EXPECT_EQ(at[0], 100 + walk);
+        EXPECT_EQ(at[1], 100 + walk + loads);  // lines arrive one after the other
+        // The second TLB was asked while they waited, or is asked beside a walk's load.
+        const std::int64_t next = loads == 0 ? 2 : walk;
+        EXPECT_EQ(at[2], at[0] + next);
+        EXPECT_EQ(at[3], at[1] + next);
+    }
+}
+
 TEST(Translation, OfTwoWalksEachWaitsForItsOwnLine) {
     Bench bench(short_walks(1));
     EXPECT_FALSE(bench.pages.ready(0, 100));

@@ -233,6 +233,8 @@ class SocketUse {
         const bool tight =
             some([](const core::Core& core) { return core.caches().l2().tight() ? 1 : 0; });
         name_if(!walks && !tight, {"amx.pages.walk_loads"});
+        name_if(!some([](const core::Core& core) { return core.pages().queued(); }),
+                {"amx.pages.walkers"});
     }
 
     void name_uncore() {
