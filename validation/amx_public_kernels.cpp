@@ -204,11 +204,15 @@ std::string half_step(Weights weights, std::int64_t bytes, std::int64_t step, st
                products;
     }
     const std::int64_t buffer = (2 * step + h) * kTile;
-    if (weights != Weights::Int8Interleaved) {
-        return decompress(weights, source, h * kTile, 0, 16) + prefetches(source, bytes / kLine) +
-               fmt::format("tileloadd tmm{}, [ring + {}], 64\n", 6 + h, h * kTile) + products;
-    }
     const std::int64_t ahead = (buffer + 2 * kTile) % (4 * kTile);
+    if (weights != Weights::Int8Interleaved) {
+        const bool ping_pong = weights == Weights::Int8PingPong;
+        return decompress(weights, source, ping_pong ? ahead : h * kTile, 0, 16) +
+               prefetches(source, bytes / kLine) +
+               fmt::format("tileloadd tmm{}, [ring + {}], 64\n", 6 + h,
+                           ping_pong ? buffer : h * kTile) +
+               products;
+    }
     const auto rows = [&](std::int64_t part) {
         return decompress(weights, source, ahead, 4 * part, 4 * part + 4);
     };

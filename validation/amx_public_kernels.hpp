@@ -32,7 +32,7 @@ std::string public_read(std::int64_t kib, std::int64_t passes, std::int64_t thre
 // 128 KiB written by thread 0, then read by the threads of `readers` one after the other.
 std::string public_turns(const std::string& readers);
 
-enum class Weights { Dense, CopyTwice, CopyFour, Int8, Int8Interleaved };
+enum class Weights { Dense, CopyTwice, CopyFour, Int8, Int8PingPong, Int8Interleaved };
 // `steps` k steps of weights, the same again `passes` times.
 std::string public_weights(Weights weights, std::int64_t steps, std::int64_t passes, bool cold);
 std::string public_few_rows(std::int64_t runs);

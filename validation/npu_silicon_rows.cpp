@@ -68,12 +68,12 @@ std::string aries_scenario(const Record& r) {
     const auto& at = [&r](const char* key) { return r.at(key); };
     return fmt::format(
         "device: {}\n"
-        "workload: {{gemm: {{M: {}, K: {}, N: {}, a: bf16, b: bf16, c: bf16, b_layout: "
-        "row_major}}}}\n"
+        "workload: {{gemm: {{M: {}, K: {}, N: {}, a: {}, b: {}, c: {}, b_layout: row_major}}}}\n"
         "mapping:\n"
         "  output_stationary: {{m_ct: {}, k_ct: {}, n_ct: {}, k_mt: {}, c_buffers: 2, "
         "shim_bds: sequential, reach: block_row}}\n",
-        at("device"), at("M"), at("K"), at("N"), at("m_ct"), at("k_ct"), at("n_ct"), at("k_ct"));
+        at("device"), at("M"), at("K"), at("N"), at("a_dtype"), at("a_dtype"), at("c_dtype"),
+        at("m_ct"), at("k_ct"), at("n_ct"), at("k_ct"));
 }
 
 double aries_latency_us(const Record& record) {
@@ -249,16 +249,17 @@ std::vector<Task> npu_aries_tasks(const std::string& folder) {
         if (!r.at("flag").empty()) {
             continue;
         }
+        const std::string types = r.at("a_dtype") + "/" + r.at("c_dtype");
         Task task;
         task.row = {
-            fmt::format("aries/{}x{}x{}", r.at("M"), r.at("K"), r.at("N")),
+            fmt::format("aries/{}/{}x{}x{}", types, r.at("M"), r.at("K"), r.at("N")),
             r.at("device"),
             r.at("unit"),
             r.number("value"),
             0,
             r.at("use"),
             "aries",
-            {"output_stationary", "bf16/bf16", product_of(r, {"M", "K", "N"}), false, kAriesHost}};
+            {"output_stationary", types, product_of(r, {"M", "K", "N"}), false, kAriesHost}};
         task.parts = {[r] { return aries_latency_us(r); }};
         tasks.push_back(std::move(task));
     }
