@@ -27,11 +27,12 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr int kMostTried = 600;             // choices of one kind
-constexpr int kMostReasons = 3;             // one behind the other
-constexpr std::size_t kMostSteps = 2;       // towards what has another reason
-constexpr double kOfAKey = 0.3;             // what changing one more costs, in octaves
-constexpr std::size_t kMostFitting = 2000;  // of the mappings `tune` would try
+constexpr int kMostTried = 600;               // choices of one kind
+constexpr int kMostReasons = 3;               // one behind the other
+constexpr std::size_t kMostSteps = 2;         // towards what has another reason
+constexpr double kOfAKey = 0.3;               // what changing one more costs, in octaves
+constexpr std::int64_t kMostGrown = 1 << 20;  // beyond, nothing limits it
+constexpr std::size_t kMostFitting = 2000;    // of the mappings `tune` would try
 
 // An integer of the mapping, and what it may be instead, the nearest first.
 struct Number {
@@ -286,6 +287,10 @@ class Search {
         }
         for (std::size_t i = 0; i < numbers_.size(); ++i) {
             Number& number = numbers_[i];
+            if (number.given == 0 && number.value > 0) {
+                grow(i);
+                continue;
+            }
             for (const std::int64_t step : {64, 16, 8, 4, 1}) {
                 bool fits = true;
                 while (fits && std::abs(number.given - number.value) >= step) {
@@ -294,6 +299,18 @@ class Search {
                     fits = can_be(values);
                     number.value = fits ? values[i] : number.value;
                 }
+            }
+        }
+    }
+
+    // 0 stands for all there is: the most that can be is nearest to it.
+    void grow(std::size_t i) {
+        std::vector<std::int64_t> values = values_of({});
+        while (values[i] < kMostGrown) {
+            values[i] *= 2;
+            if (!can_be(values)) {
+                numbers_[i].value = values[i] / 2;
+                return;
             }
         }
     }

@@ -48,6 +48,13 @@ TEST(NearestMapping, NumbersAreChangedAsLittleAsItTakes) {
               "n_acc: 1");
 }
 
+// Of elements_per_call 0 stands for whole rows.
+TEST(NearestMapping, WhatStandsForAllBecomesTheMostThatCanBe) {
+    EXPECT_EQ(nearest("elementwise: {columns: 4}",
+                      "elementwise: {operation: add, elements: 1048576, a: bf16, c: bf16}"),
+              "elements_per_call: 4096");
+}
+
 TEST(NearestMapping, KeysOfKeysAreNamedWithTheirs) {
     EXPECT_EQ(nearest("fused_cast: {output_stationary: {m_ct: 33, k_ct: 32, n_ct: 32}}",
                       "gemm: {M: 64, K: 64, N: 64, a: bf16, b: bf16, c: bf16}"),

@@ -337,6 +337,8 @@ TEST(Elementwise, WhatCannotBeSaysWhatLimitsIt) {
     // 64 KiB less a stack of 1 KiB, for four and for two buffers of bf16.
     EXPECT_THAT(reason({VectorOperation::Softmax, 1, 8192}, map),
                 HasSubstr("use fewer buffers or rows of at most 8064 elements"));
+    EXPECT_THAT(reason({VectorOperation::Relu, 1, 24576}, map),
+                HasSubstr("use fewer buffers or elements_per_call of at most 8064"));
     map.elements_per_call = 24576;
     EXPECT_THAT(reason({VectorOperation::Relu, 1, 24576}, map),
                 HasSubstr("use fewer buffers or fewer elements_per_call"));

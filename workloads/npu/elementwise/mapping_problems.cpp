@@ -41,7 +41,9 @@ std::string less_memory(ElementwiseProblem problem, const ElementwiseMapping& ma
         problem.n = fits + step;
         fits = needed_memory(problem, map, core) <= core.memory.count() ? problem.n : fits;
     }
-    return fmt::format("{}rows of at most {} elements", fewer_buffers, fits);
+    return problem.by_elements()
+               ? fmt::format("{}elements_per_call of at most {}", fewer_buffers, fits)
+               : fmt::format("{}rows of at most {} elements", fewer_buffers, fits);
 }
 
 }  // namespace
@@ -86,7 +88,8 @@ std::vector<std::string> problems_of(const ElementwiseProblem& whole, const Elem
     const std::string_view fewer = map.elements_per_call > 0 ? "fewer elements_per_call"
                                    : map.rows_per_call > 1
                                        ? "fewer rows_per_call, or rows of fewer elements"
-                                       : "rows of fewer elements";
+                                   : problem.by_elements() ? "elements_per_call"
+                                                           : "rows of fewer elements";
     const std::int64_t most = longest_transfer(config.core_dma);
     // One row of B for all calls comes once, with the rest of its last word.
     const std::int64_t longest = words_for(
