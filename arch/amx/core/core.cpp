@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "arch/amx/program/legality.hpp"
 #include "arch/base/check.hpp"
 
 namespace tilesim::arch::amx::core {
@@ -327,33 +328,13 @@ bool Core::allowed(const program::Instruction& instruction) {
     if (checked == configuration_) {
         return true;
     }
-    checked = configuration_;  // LDTILECFG, which sets another, is looked at every time
-    fault_ = check(instruction);
+    checked = configuration_;
+    if (instruction.opcode == program::Opcode::Ldtilecfg ||
+        instruction.opcode == program::Opcode::Tilerelease) {
+        ++configuration_;  // these set another, and are looked at every time
+    }
+    fault_ = program::execute_on(tiles_, program_, instruction);
     return !fault_;
-}
-
-std::optional<program::Fault> Core::check(const program::Instruction& instruction) {
-    const program::Opcode opcode = instruction.opcode;
-    if (program::is_dot(opcode)) {
-        return tiles_.check_dot(instruction.destination, instruction.source_a,
-                                instruction.source_b);
-    }
-    if (program::is_tile_load(opcode) || opcode == program::Opcode::Tilestored) {
-        return tiles_.check_memory(instruction.destination);
-    }
-    if (opcode == program::Opcode::Tilezero) {
-        return tiles_.check_tile(instruction.destination);
-    }
-    if (opcode == program::Opcode::Ldtilecfg) {
-        ++configuration_;
-        return tiles_.load(
-            program::make_image(program_.configs[static_cast<std::size_t>(instruction.immediate)]));
-    }
-    if (opcode == program::Opcode::Tilerelease) {
-        ++configuration_;
-        tiles_.release();
-    }
-    return std::nullopt;
 }
 
 std::int64_t Core::uops_of(const program::Instruction& instruction) const {

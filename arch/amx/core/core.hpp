@@ -100,7 +100,6 @@ class Core {
     void prepare_others(EntryId id);
     bool holds_back(const program::Instruction& instruction);
     bool allowed(const program::Instruction& instruction);
-    std::optional<program::Fault> check(const program::Instruction& instruction);
     std::int64_t uops_of(const program::Instruction& instruction) const;
     std::int64_t lines_of(const program::DynamicInstruction& dynamic) const;
     std::int64_t next_event() const;

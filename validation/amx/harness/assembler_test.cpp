@@ -332,6 +332,32 @@ TEST(Measure, RefusesFilesThatAreNoKernelsBeforeItMeasures) {
     EXPECT_THAT(help.text, testing::StartsWith("Usage: tilesim_amx_measure [--cpu"));
     // Nothing measured is not success, on a machine without AVX-512 neither.
     EXPECT_EQ(call("--cpu 8191 good.amx").code, 77);
+    EXPECT_EQ(call("good.amx --cpu 8191").code, 77);
+    // Two threads on one processor would wait for each other by the scheduler's turns.
+    const auto twice = call("--cpu 1,0,1 good.amx");
+    EXPECT_EQ(twice.code, 2);
+    EXPECT_THAT(twice.text, testing::StartsWith("--cpu 1,0,1: 1 stands twice"));
+    // What faults would end the program, and rows with it.
+    std::ofstream(path + "/fault.amx") << "# tiles without shapes\ntilezero tmm0\n";
+    const auto faults = call("good.amx fault.amx");
+    EXPECT_EQ(faults.code, 2);
+    EXPECT_EQ(faults.text,
+              "fault.amx:2:1: #UD tiles are not configured: no LDTILECFG has given them shapes\n");
+    // Rows are told by the file's name.
+    std::filesystem::create_directory(path + "/other");
+    std::filesystem::copy(path + "/good.amx", path + "/other/good.amx");
+    EXPECT_THAT(call("good.amx other/good.amx").text,
+                testing::HasSubstr("other/good.amx: has the name of good.amx"));
+}
+
+TEST(Measure, WhatAMachineLacksForAProgramIsNamed) {
+    const auto reason = [](const std::string& text) {
+        return why_not_here(arch::amx::program::read_program("buffer a 0x1000 64\n" + text, "t"));
+    };
+    EXPECT_EQ(reason("prefetcht0 [a]\nscalar\nvmovups zmm0, [a]\n"), "");
+    EXPECT_EQ(reason("tilerelease\n").empty(), why_no_tiles().empty());
+    EXPECT_THAT(reason("vcvtneps2bf16 zmm0, zmm1\n"),
+                testing::AnyOf("", "vcvtneps2bf16: the processor has no AVX-512 BF16"));
 }
 
 }  // namespace

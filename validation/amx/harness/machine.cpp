@@ -31,6 +31,7 @@
 
 namespace tilesim::validation::amx::harness {
 
+using arch::amx::program::Opcode;
 using arch::base::config::ConfigError;
 
 namespace {
@@ -95,7 +96,7 @@ void pin(int processor) {
 bool has_barrier(const arch::amx::program::Program& program) {
     return std::any_of(program.statements.begin(), program.statements.end(), [](const auto& each) {
         return each.kind == arch::amx::program::Statement::Kind::Instruction &&
-               each.instruction.opcode == arch::amx::program::Opcode::Barrier;
+               each.instruction.opcode == Opcode::Barrier;
     });
 }
 
@@ -224,15 +225,54 @@ std::string why_no_avx512() {
 #endif
 }
 
-bool uses_tiles(const arch::amx::program::Program& program) {
-    return std::any_of(program.statements.begin(), program.statements.end(), [](const auto& each) {
-        const auto opcode = each.instruction.opcode;
-        return each.kind == arch::amx::program::Statement::Kind::Instruction &&
-               (arch::amx::program::info_of(opcode).tile() ||
-                opcode == arch::amx::program::Opcode::Ldtilecfg ||
-                opcode == arch::amx::program::Opcode::Sttilecfg ||
-                opcode == arch::amx::program::Opcode::Tilerelease);
-    });
+namespace {
+
+bool uses_tiles(Opcode opcode) {
+    return arch::amx::program::info_of(opcode).tile() || opcode == Opcode::Ldtilecfg ||
+           opcode == Opcode::Sttilecfg || opcode == Opcode::Tilerelease;
+}
+
+// The part of AVX-512 that the instruction is of, where this processor lacks it.
+std::string missing_part(const arch::amx::program::Instruction& instruction) {
+#if defined(__x86_64__)
+    switch (instruction.opcode) {
+        case Opcode::Vpermt2b:
+            return __builtin_cpu_supports("avx512vbmi") ? "" : "VBMI";
+        case Opcode::Vpexpandb:
+            return __builtin_cpu_supports("avx512vbmi2") ? "" : "VBMI2";
+        case Opcode::Vcvtneps2bf16:
+        case Opcode::Vcvtne2ps2bf16:
+            return __builtin_cpu_supports("avx512bf16") ? "" : "BF16";
+        default:
+            break;
+    }
+    // Vectors of 16 and 32 bytes.
+    const bool shorter = instruction.bytes > 0 && instruction.bytes < arch::amx::program::kRowBytes;
+    return shorter && !__builtin_cpu_supports("avx512vl") ? "VL" : "";
+#else
+    static_cast<void>(instruction);
+    return "";
+#endif
+}
+
+}  // namespace
+
+std::string why_not_here(const arch::amx::program::Program& program) {
+    for (const auto& statement : program.statements) {
+        if (statement.kind != arch::amx::program::Statement::Kind::Instruction) {
+            continue;
+        }
+        const auto& instruction = statement.instruction;
+        const std::string part = missing_part(instruction);
+        const std::string reason = uses_tiles(instruction.opcode) ? why_no_tiles()
+                                   : part.empty()                 ? ""
+                                                  : "the processor has no AVX-512 " + part;
+        if (!reason.empty()) {
+            return fmt::format("{}: {}", arch::amx::program::info_of(instruction.opcode).mnemonic,
+                               reason);
+        }
+    }
+    return "";
 }
 
 std::string host_name() {

@@ -15,7 +15,8 @@ namespace tilesim::validation::amx::harness {
 std::string why_no_tiles();
 // Why AVX-512 cannot be used here; empty when it can.
 std::string why_no_avx512();
-bool uses_tiles(const arch::amx::program::Program& program);
+// Why the program cannot run here, which has AVX-512; empty when it can.
+std::string why_not_here(const arch::amx::program::Program& program);
 
 std::string host_name();  // model name and microcode of the first processor
 

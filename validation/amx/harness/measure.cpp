@@ -15,8 +15,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <map>
 #include <sstream>
 
+#include "arch/amx/program/legality.hpp"
 #include "arch/base/config.hpp"
 #include "validation/amx/harness/assembler.hpp"
 #include "validation/amx/harness/machine.hpp"
@@ -45,9 +47,12 @@ struct Result {
     std::vector<double> events;  // of the median
 };
 
+// One for each thread, none twice.
 std::vector<int> processors_of(std::vector<int> named, std::size_t threads) {
-    while (named.size() < threads) {
-        named.push_back(named.back() + 1);
+    for (int next = named.back() + 1; named.size() < threads; ++next) {
+        if (std::find(named.begin(), named.end(), next) == named.end()) {
+            named.push_back(next);
+        }
     }
     return named;
 }
@@ -60,8 +65,8 @@ struct Settings {
 
 Result run(const std::vector<arch::amx::program::Program>& programs, const Settings& settings) {
     for (const auto& program : programs) {
-        const std::string reason = validation::amx::harness::why_no_tiles();
-        if (!reason.empty() && validation::amx::harness::uses_tiles(program)) {
+        if (const std::string reason = validation::amx::harness::why_not_here(program);
+            !reason.empty()) {
             throw arch::base::config::ConfigError(reason);
         }
     }
@@ -83,6 +88,14 @@ Result run(const std::vector<arch::amx::program::Program>& programs, const Setti
             {median.events.begin(), median.events.end()}};
 }
 
+std::int64_t longest(const std::vector<arch::amx::program::Program>& programs) {
+    std::int64_t most = 0;
+    for (const auto& program : programs) {
+        most = std::max(most, program.dynamic_instructions());
+    }
+    return most;
+}
+
 Result measured(const std::string& file, const Settings& settings) {
     const std::string text = arch::base::config::read_file(file);
     const auto with_count = [&](std::int64_t count) {
@@ -91,16 +104,24 @@ Result measured(const std::string& file, const Settings& settings) {
     if (!workloads::amx::tiles::has_count(text)) {
         return run(with_count(1), settings);
     }
-    const std::int64_t length =
-        with_count(2).front().dynamic_instructions() - with_count(1).front().dynamic_instructions();
+    const std::int64_t length = longest(with_count(2)) - longest(with_count(1));
     const std::int64_t count =
         std::clamp(kInstructions / settings.repetitions / std::max<std::int64_t>(length, 1),
                    kLeastIterations, kMostIterations);
     const Result few = run(with_count(count / kFewerBy), settings);
     const Result many = run(with_count(count), settings);
+    if (many.median <= few.median || many.tsc <= few.tsc) {
+        throw arch::base::config::ConfigError(fmt::format(
+            "{} passes took no longer than {}: others disturbed them; a quieter machine or more "
+            "--repetitions tell",
+            count, count / kFewerBy));
+    }
     const auto iterations = static_cast<double>(count - count / kFewerBy);
-    Result result{(many.least - few.least) / iterations,
-                  (many.median - few.median) / iterations,
+    const double median = (many.median - few.median) / iterations;
+    const double least = (many.least - few.least) / iterations;
+    // Where the least of few passes was less disturbed than that of many, the median is the less.
+    Result result{least > 0 ? std::min(least, median) : median,
+                  median,
                   (many.tsc - few.tsc) / iterations,
                   (many.nanoseconds - few.nanoseconds) / iterations,
                   {}};
@@ -127,6 +148,13 @@ std::vector<int> read_processors(const std::string& text) {
         processors.push_back(read_number(
             each, 0, fmt::format("--cpu {}: '{}' is no processor's number", text, each)));
     }
+    for (auto each = processors.begin(); each != processors.end(); ++each) {
+        if (std::find(processors.begin(), each, *each) != each) {
+            throw arch::base::config::ConfigError(
+                fmt::format("--cpu {}: {} stands twice; every thread needs a processor of its own",
+                            text, *each));
+        }
+    }
     if (processors.empty()) {
         throw arch::base::config::ConfigError("--cpu: processor numbers must follow");
     }
@@ -138,27 +166,32 @@ std::string clock_of(const Result& result) {
     return result.nanoseconds > 0 ? fmt::format("{:.3f}", result.median / result.nanoseconds) : "";
 }
 
+// Takes the options out of the arguments: files are left.
 Settings read_settings(std::vector<std::string>& arguments) {
     Settings settings;
-    while (!arguments.empty() && arguments[0].starts_with("--")) {
-        if (arguments[0] == "--small-pages") {
+    std::vector<std::string> files;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const std::string& option = arguments[i];
+        const bool has_value = i + 1 < arguments.size();
+        if (!option.starts_with("--")) {
+            files.push_back(option);
+        } else if (option == "--small-pages") {
             settings.large_pages = false;
-        } else if (arguments[0] == "--cpu" && arguments.size() >= 2) {
-            settings.processors = read_processors(arguments[1]);
-            arguments.erase(arguments.begin());
-        } else if (arguments[0] == "--repetitions" && arguments.size() >= 2) {
+        } else if (option == "--cpu" && has_value) {
+            settings.processors = read_processors(arguments[++i]);
+        } else if (option == "--repetitions" && has_value) {
+            ++i;
             settings.repetitions = read_number(
-                arguments[1], 1,
-                fmt::format("--repetitions {}: a number from 1 on must follow", arguments[1]));
-            arguments.erase(arguments.begin());
+                arguments[i], 1,
+                fmt::format("--repetitions {}: a number from 1 on must follow", arguments[i]));
         } else {
             throw arch::base::config::ConfigError(
                 fmt::format("{}: --cpu N[,N...], --repetitions N, --small-pages or files must "
                             "stand here",
-                            arguments[0]));
+                            option));
         }
-        arguments.erase(arguments.begin());
     }
+    arguments = std::move(files);
     return settings;
 }
 
@@ -170,27 +203,47 @@ void print_header() {
     fmt::print(",reps,host\n");
 }
 
+std::string name_of(const std::string& file) {
+    return file.substr(file.rfind('/') + 1);
+}
+
+// As CSV has a field that holds commas.
+std::string quoted(const std::string& field) {
+    return field.find(',') == std::string::npos ? field : '"' + field + '"';
+}
+
 void print_row(const std::string& file, const Result& result, int repetitions) {
-    fmt::print("{},core_cycles,{:.3f},{:.3f},{:.3f},{}", file.substr(file.rfind('/') + 1),
-               result.least, result.median, result.tsc, clock_of(result));
+    fmt::print("{},core_cycles,{:.3f},{:.3f},{:.3f},{}", quoted(name_of(file)), result.least,
+               result.median, result.tsc, clock_of(result));
     for (const double event : result.events) {
         fmt::print(",{}", event < 0 ? "" : fmt::format("{:.3f}", event));
     }
-    fmt::print(",{},{}\n", repetitions, validation::amx::harness::host_name());
+    fmt::print(",{},{}\n", repetitions, quoted(validation::amx::harness::host_name()));
+    std::fflush(stdout);  // hours of others may follow
 }
 
 // What is wrong with any of them is said before hours are spent on the others.
 void check_files(const std::vector<std::string>& files) {
     std::vector<std::string> problems;
+    std::map<std::string, std::string> paths;  // by what stands in the rows
     for (const std::string& file : files) {
         try {
             const std::string text = arch::base::config::read_file(file);
             const auto programs = workloads::amx::tiles::read_kernel(text, file, 1);
-            const bool empty = std::all_of(
-                programs.begin(), programs.end(),
-                [](const auto& program) { return program.dynamic_instructions() == 0; });
-            if (empty) {
+            if (workloads::amx::tiles::does_nothing(programs)) {
                 problems.push_back(file + ": holds no instruction");
+            }
+            for (const auto& program : programs) {
+                if (const auto fault = arch::amx::program::first_fault(program)) {
+                    problems.push_back(fmt::format("{}:{}:1: {} {}", file, fault->line,
+                                                   name_of(fault->fault.kind),
+                                                   fault->fault.reason));
+                }
+            }
+            const auto [other, fresh] = paths.try_emplace(name_of(file), file);
+            if (!fresh && other->second != file) {
+                problems.push_back(fmt::format("{}: has the name of {}, by which rows are told",
+                                               file, other->second));
             }
         } catch (const arch::base::config::ConfigError& error) {
             problems.emplace_back(error.what());
@@ -205,7 +258,8 @@ void check_files(const std::vector<std::string>& files) {
 
 int command(const std::vector<std::string>& arguments) {
     std::vector<std::string> files = arguments;
-    if (arguments == std::vector<std::string>{"--help"}) {
+    if (arguments == std::vector<std::string>{"--help"} ||
+        arguments == std::vector<std::string>{"-h"}) {
         fmt::print("Usage: {}\n", kUsage);
         return 0;
     }

@@ -178,6 +178,16 @@ std::vector<std::size_t> without_barrier(const std::vector<Program>& programs) {
     return met ? threads : std::vector<std::size_t>{};
 }
 
+bool does_nothing(const std::vector<Program>& programs) {
+    return std::ranges::all_of(
+        programs, [](const Program& program) { return program.dynamic_instructions() == 0; });
+}
+
+bool states_no_caches(const std::vector<Program>& programs) {
+    return std::ranges::all_of(programs,
+                               [](const Program& program) { return program.preparations.empty(); });
+}
+
 std::optional<std::string> overlap(const std::vector<Program>& programs) {
     for (std::size_t thread = 0; thread < programs.size(); ++thread) {
         auto buffers = programs[thread].buffers;

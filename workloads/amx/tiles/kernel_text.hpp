@@ -31,4 +31,10 @@ void state_buffers(arch::amx::program::Program& program, arch::amx::program::Pre
 
 bool has_count(const std::string& text);
 
+// No thread executes an instruction: none is there, or all in loops of no turns.
+bool does_nothing(const std::vector<arch::amx::program::Program>& programs);
+
+// No thread says what the caches hold when it is timed.
+bool states_no_caches(const std::vector<arch::amx::program::Program>& programs);
+
 }  // namespace tilesim::workloads::amx::tiles

@@ -37,6 +37,18 @@ TEST(KernelText, CommentsMaySayCount) {
     EXPECT_FALSE(has_count("# COUNT passes\nscalar\n"));
 }
 
+TEST(KernelText, LoopsOfNoTurnsDoNothing) {
+    EXPECT_TRUE(
+        does_nothing(read_kernel("# thread 0\n# thread 1\nloop i 0\nscalar\nend\n", "x", 1)));
+    EXPECT_FALSE(does_nothing(read_kernel("# thread 0\n# thread 1\nscalar\n", "x", 1)));
+}
+
+TEST(KernelText, OneThreadMayStateTheCaches) {
+    const std::string other = "# thread 0\nscalar\n# thread 1\nbuffer a 0x1000 64\n";
+    EXPECT_TRUE(states_no_caches(read_kernel(other + "scalar\n", "x", 1)));
+    EXPECT_FALSE(states_no_caches(read_kernel(other + "flush a\nscalar\n", "x", 1)));
+}
+
 TEST(KernelText, KeepsLineNumbersOfThreads) {
     EXPECT_THAT(message_of("# thread 0\nscalar\n# thread 1\nscaler\n"),
                 testing::StartsWith("x.amx:4:1: unknown instruction 'scaler'"));
