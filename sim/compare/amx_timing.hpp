@@ -1,8 +1,8 @@
 // What tilesim_amx_measure wrote, beside the simulation of the same kernels.
 //
-// A row's kernel is the scenario itself where its name is the scenario's file or the program that
-// the scenario runs; otherwise a file beside the CSV file, or a shipped kernel of that name. The
-// scenario is simulated on as many cores as it has threads, a file on one core of its device.
+// A row's kernel is the scenario itself where its name is the scenario's file; otherwise the text
+// that the scenario runs, a file beside the CSV file, or a shipped kernel of that name. Each is
+// simulated on as many cores as it has threads, a text from the caches that the harness leaves it.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -82,6 +82,68 @@ TEST(AmxTiming, KernelsBesideTheFileAreFound) {
     EXPECT_THAT(result.refused[0], HasSubstr("broken.amx:1"));
 }
 
+// 8 KiB, read line by line: from the L1 512 loads of 64 bytes at two a cycle, and 4096 cycles and
+// more from DRAM.
+constexpr const char* kReads =
+    "buffer a 0x100000 8192\nloop i 128\n  vmovups zmm0, [a + 64*i]\nend\n";
+
+class OwnProgram {
+  public:
+    explicit OwnProgram(const std::string& text) {
+        std::ofstream(folder_.path() / "own.amx") << text;
+        std::ofstream(scenario()) << "device: sapphire_rapids\n"
+                                     "workload: {amx_program: {file: own.amx, data_in: dram}}\n";
+    }
+    // Core cycles of `kernel`, as compared with a measurement.
+    double predicted(const std::string& kernel) const {
+        const AmxComparison result = compare_amx(
+            sim::load_scenario(scenario(), {}), scenario(),
+            parse_amx_timing(kHeader + kernel + ",core_cycles,8,8,,15,Xeon\n", "r.csv"), "r.csv");
+        return result.rows.at(0).predicted;
+    }
+
+  private:
+    std::string scenario() const { return folder_.path() / "mine.yaml"; }
+    arch::base::TemporaryFolder folder_;
+};
+
+// The harness runs a text that states no caches once before it measures it; what `tilesim lower`
+// prints of the scenario states that all comes from DRAM.
+TEST(AmxTiming, ATextThatStatesNoCachesIsComparedWarm) {
+    const OwnProgram program(kReads);
+    EXPECT_LT(program.predicted("own.amx"), 300);
+    EXPECT_GT(program.predicted("mine.amx"), 500);
+    EXPECT_GT(
+        OwnProgram(std::string{"buffer b 0x200000 64\nflush b\n"} + kReads).predicted("own.amx"),
+        0);
+    EXPECT_GT(OwnProgram("buffer a 0x100000 8192\nflush a\nloop i 128\n"
+                         "  vmovups zmm0, [a + 64*i]\nend\n")
+                  .predicted("own.amx"),
+              500);
+}
+
+// Of the scenario's own text, too, what is measured is a pass: its set-up takes no part.
+TEST(AmxTiming, APassOfTheScenariosOwnKernelIsOnePass) {
+    EXPECT_NEAR(OwnProgram("buffer a 0x100000 8192\nloop n 1000\n  scalar\nend\nloop i COUNT\n"
+                           "  loop j 100\n    vmovups zmm0, [a]\n  end\nend\n")
+                    .predicted("own.amx"),
+                50, 5);
+}
+
+TEST(AmxTiming, AnotherClockThanTheDevicesIsSaid) {
+    const std::string header = "kernel,unit,cyc_min,cyc_median,tsc,ghz,reps,host\n";
+    const auto table = [&](const std::string& ghz) {
+        return to_table(
+            compare_amx(sim::load_scenario(kScenario, {}), kScenario,
+                        parse_amx_timing(
+                            header + "tdp.amx,core_cycles,64,64,40," + ghz + ",15,Xeon\n", "r.csv"),
+                        "r.csv"));
+    };
+    EXPECT_THAT(table("3.1"), HasSubstr("measured at 3.10 GHz (tdp.amx), predicted at 1.80"));
+    EXPECT_THAT(table("3.1"), HasSubstr("--set device.amx.clock=3.10GHz"));
+    EXPECT_THAT(table("1.9"), testing::Not(HasSubstr("--set")));
+}
+
 TEST(AmxTiming, UnknownKernelsAreRefusedByName) {
     const AmxComparison result =
         compared("tdp.amx,core_cycles,64,64,,15,Xeon\ntdp_chian.amx,core_cycles,52,52,,15,Xeon\n");

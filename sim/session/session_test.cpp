@@ -171,6 +171,31 @@ TEST(Session, WhatIsWrongInAnAmxProgramIsNamedByThePathItWasFoundAt) {
     EXPECT_THAT(problem("foo\n"), testing::StartsWith(program + ":1:1: unknown instruction"));
     EXPECT_THAT(problem("# faults\ntilezero tmm0\n"), testing::StartsWith(program + ":2:1: "));
     EXPECT_THAT(problem("# nothing\n"), HasSubstr(program + ": holds no instruction"));
+    EXPECT_THAT(problem("loop i 0\nscalar\nend\n"), HasSubstr(program + ": holds no instruction"));
+}
+
+TEST(Session, ALoopOfCountPassesAsOftenAsTheScenarioSays) {
+    const arch::base::TemporaryFolder folder;
+    const auto run = [&](const std::string& text, const Overrides& overrides) {
+        std::ofstream(folder.path() / "k.amx") << text;
+        return session::run(
+            parse_scenario("device: sapphire_rapids\nworkload: {amx_program: {file: k.amx}}\n",
+                           folder.path() / "s.yaml", overrides));
+    };
+    const std::string counted = "loop i COUNT\nscalar\nend\n";
+    const workloads::RunResult once = run(counted, {});
+    EXPECT_THAT(once.notes, Contains(HasSubstr("workload.amx_program.count says how often")));
+    const workloads::RunResult often = run(counted, {{"workload.amx_program.count", "1000"}});
+    EXPECT_GE(often.cycles, 200);  // two instructions a pass, six a cycle enter at most
+    EXPECT_THAT(often.notes, Not(Contains(HasSubstr("COUNT"))));
+    // What is stated stands in the result, and what changes nothing is named.
+    EXPECT_EQ(often.workload["amx_program"]["count"], 1000);
+    EXPECT_EQ(often.workload["amx_program"]["data_in"], "l1");
+    EXPECT_THAT(run("scalar\n", {{"workload.amx_program.count", "2"}}).not_exercised,
+                Contains("workload.amx_program.count"));
+    EXPECT_THAT(run("buffer a 0x1000 64\nflush a\nprefetcht0 [a]\n", {}).not_exercised,
+                Contains("workload.amx_program.data_in"));
+    EXPECT_THAT(once.not_exercised, Not(Contains("workload.amx_program.count")));
 }
 
 // As `lower` prints a product of which the first core's share is nothing.
@@ -537,6 +562,46 @@ TEST(Session, TheMemoryBesideATimeOfSeveralRunsIsThatOfTheLast) {
     EXPECT_GE(read("1"), 64 * 128 * 2);
     EXPECT_EQ(read("2"), 0);
     EXPECT_EQ(read("3"), 0);
+}
+
+// B is more than the caches hold: every run reads it anew.
+TEST(Session, BanksAndBussesBesideATimeOfSeveralRunsAreThoseOfTheLast) {
+    const auto run = [](const char* runs) {
+        return run_on("sapphire_rapids", "M: 16, K: 512, N: 1024, a: int8, b: int8, c: int32",
+                      {{"device.amx.caches.l2.size", "64 KiB"},
+                       {"device.amx.uncore.l3.size", "120 KiB"},
+                       {"mapping", fmt::format("{{amx: {{data_in: dram, runs: {}}}}}", runs)}});
+    };
+    const auto bursts = [](const workloads::RunResult& result) {
+        std::int64_t sum = 0;
+        for (const auto& channel : result.banks->channels) {
+            for (const auto& bank : channel) {
+                sum += bank.reads + bank.writes;
+            }
+        }
+        return sum;
+    };
+    const auto on_the_bus = [](const workloads::RunResult& result) {
+        double sum = 0;
+        for (const auto& [component, states] : result.where) {
+            for (const auto& [state, cycles] : states) {
+                sum += component == "dram_channel" ? cycles : 0;
+            }
+        }
+        return sum;
+    };
+    constexpr double kClockGhz = 2.4;
+    for (const char* runs : {"1", "3"}) {
+        const workloads::RunResult result = run(runs);
+        EXPECT_GT(bursts(result), 512 * 1024 / 64);
+        EXPECT_EQ(bursts(result), result.memory->bursts) << runs;
+        EXPECT_NEAR(on_the_bus(result) / (result.time_ns * kClockGhz), 1, 0.02) << runs;
+        const auto busy =
+            std::max_element(result.busy.begin(), result.busy.end(),
+                             [](const auto& a, const auto& b) { return a.second < b.second; });
+        EXPECT_LE(busy->second, 1);
+    }
+    EXPECT_LT(bursts(run("3")), 1.5 * static_cast<double>(bursts(run("1"))));
 }
 
 // Four rows of C on eight cores are mostly loads of B, which are asked for a block ahead.

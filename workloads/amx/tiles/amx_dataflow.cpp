@@ -179,6 +179,18 @@ class AmxProgramDataflow final : public Dataflow {
     }
     Mapping read(Node&) const override { return {}; }
     Json describe(const Mapping&) const override { return Json::object(); }
+    std::vector<UnfeltKey> unfelt(const Case& a_case) const override {
+        const auto& program = a_case.problem.get<AmxProgramWorkload>();
+        UnfeltKeys<AmxProgramWorkload> keys("workload.amx_program.", program);
+        if (!program.counted) {
+            keys.add("count", &AmxProgramWorkload::count, "no loop of the text is of COUNT");
+        }
+        if (std::ranges::all_of(program.programs,
+                                [](const auto& each) { return !each.preparations.empty(); })) {
+            keys.add("data_in", &AmxProgramWorkload::data_in, "the text says what the caches hold");
+        }
+        return keys.take();
+    }
     std::vector<Refusal> refusals(const Case& a_case) const override {
         const auto& program = a_case.problem.get<AmxProgramWorkload>();
         const std::int64_t cores = a_case.device.get<AmxConfig>().cores;
@@ -200,6 +212,10 @@ class AmxProgramDataflow final : public Dataflow {
         }
         if (const auto much = long_run(program.programs)) {
             result.findings.push_back(fmt::format("{}: {}", program.file, *much));
+        }
+        if (program.counted && program.count == 1) {
+            result.notes.emplace_back(
+                "a loop of COUNT passes once: workload.amx_program.count says how often");
         }
         AmxWork work;
         work.lowered.programs = program.programs;

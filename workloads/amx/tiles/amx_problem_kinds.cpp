@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "arch/base/config.hpp"
@@ -32,15 +31,20 @@ class ConvolutionKind final : public ProblemKind {
     }
 };
 
+void read_amx_program(Node& node, AmxProgramWorkload& workload) {
+    node.required("file", workload.file, "text form of the instructions");
+    read_data_in(node, workload.data_in);
+    node.optional("count", workload.count, {1, 1'000'000'000}, "passes of a loop of COUNT");
+    node.done();
+}
+
 class AmxProgramKind final : public ProblemKind {
   public:
     std::string_view key() const override { return "amx_program"; }
     Problem read(ProblemSource& source) const override {
         AmxProgramWorkload workload;
         Node node = source.node.child(key(), "instructions for an AMX core");
-        node.required("file", workload.file, "text form of the instructions");
-        read_data_in(node, workload.data_in);
-        node.done();
+        read_amx_program(node, workload);
         if (node.describing()) {
             return {*this, std::move(workload)};
         }
@@ -49,15 +53,15 @@ class AmxProgramKind final : public ProblemKind {
         if (!text) {
             return {*this, std::move(workload)};
         }
-        workload.programs = read_kernel(*text, workload.path, 1);
-        if (std::ranges::all_of(workload.programs,
-                                [](const auto& program) { return program.statements.empty(); })) {
+        workload.counted = has_count(*text);
+        workload.programs = read_kernel(*text, workload.path, workload.count);
+        if (does_nothing(workload.programs)) {
             node.error("file", fmt::format("{}: holds no instruction", workload.path));
         }
         return {*this, std::move(workload)};
     }
     Json describe(const Problem& problem) const override {
-        return {{key(), {{"file", problem.get<AmxProgramWorkload>().file}}}};
+        return {{key(), keys_of(problem.get<AmxProgramWorkload>(), read_amx_program)}};
     }
 };
 

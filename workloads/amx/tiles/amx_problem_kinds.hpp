@@ -2,6 +2,7 @@
 // `workload.amx_program`, instructions as they are.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct AmxProgramWorkload {
     std::string path;                                   // as it is found, and named in messages
     std::vector<arch::amx::program::Program> programs;  // one a thread
     AmxMapping::DataIn data_in = AmxMapping::DataIn::L1;
+    std::int64_t count = 1;  // passes of its loop of COUNT
+    bool counted = false;    // it has such a loop
 };
 
 const ProblemKind& convolution_kind();
