@@ -13,12 +13,20 @@ using arch::base::stats::StateAccount;
 
 namespace {
 
+std::int64_t spent(const StateAccount& account, std::size_t state, const ChargedBefore& before) {
+    const auto charged = before.find(&account);
+    // Whose a moment was may be known only later: what had been taken for idle then was not.
+    return charged == before.end()
+               ? account.spent(state)
+               : std::max<std::int64_t>(0, account.spent(state) - charged->second[state]);
+}
+
 struct ClassTotals {
     std::vector<std::pair<std::string, double>> states;
     double members = 0;
 };
 
-void add(const Group& group, std::vector<std::string>& order,
+void add(const Group& group, const ChargedBefore& before, std::vector<std::string>& order,
          std::map<std::string, ClassTotals>& classes) {
     for (const StateAccount* account : group.accounts()) {
         const std::string& name = group.component_class();
@@ -33,11 +41,11 @@ void add(const Group& group, std::vector<std::string>& order,
         for (std::size_t i = 0; i < totals.states.size(); ++i) {
             SIM_CHECK(account->spent(i) >= 0, "{} spent {} cycles in {}", group.path(),
                       account->spent(i), totals.states[i].first);
-            totals.states[i].second += static_cast<double>(account->spent(i));
+            totals.states[i].second += static_cast<double>(spent(*account, i, before));
         }
     }
     for (const Group* child : group.children()) {
-        add(*child, order, classes);
+        add(*child, before, order, classes);
     }
 }
 
@@ -47,32 +55,36 @@ bool works(std::string_view state) {
            state == "fixed_kernel" || state == "streaming" || state == "read" || state == "write";
 }
 
-void add_busy(const Group& group, std::vector<std::pair<std::string, double>>& shares) {
+void add_busy(const Group& group, const ChargedBefore& before,
+              std::vector<std::pair<std::string, double>>& shares) {
     for (const StateAccount* account : group.accounts()) {
         if (group.component_class().starts_with("core_")) {
             continue;  // the channels of a core do what its memory tile's do
         }
         std::int64_t busy = 0;
+        std::int64_t total = 0;
         for (std::size_t i = 0; i < account->states().size(); ++i) {
-            busy += works(account->states()[i].name) ? account->spent(i) : 0;
+            const std::int64_t cycles = spent(*account, i, before);
+            total += cycles;
+            busy += works(account->states()[i].name) ? cycles : 0;
         }
         if (busy > 0) {
             shares.emplace_back(group.path(),
-                                static_cast<double>(busy) / static_cast<double>(account->total()));
+                                static_cast<double>(busy) / static_cast<double>(total));
         }
     }
     for (const Group* child : group.children()) {
-        add_busy(*child, shares);
+        add_busy(*child, before, shares);
     }
 }
 
 }  // namespace
 
 std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>> where_time_went(
-    const Group& root) {
+    const Group& root, const ChargedBefore& before) {
     std::vector<std::string> order;
     std::map<std::string, ClassTotals> classes;
-    add(root, order, classes);
+    add(root, before, order, classes);
     std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>> result;
     std::sort(order.begin(), order.end());
     for (const std::string& name : order) {
@@ -87,9 +99,10 @@ std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>>
     return result;
 }
 
-std::vector<std::pair<std::string, double>> busy_shares(const Group& root) {
+std::vector<std::pair<std::string, double>> busy_shares(const Group& root,
+                                                        const ChargedBefore& before) {
     std::vector<std::pair<std::string, double>> shares;
-    add_busy(root, shares);
+    add_busy(root, before, shares);
     return shares;
 }
 

@@ -1,6 +1,8 @@
 // Where the time went: state accounts gathered by component class, and what they say.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,13 +14,17 @@ namespace tilesim::workloads {
 
 struct RunResult;
 
+// Time that accounts had been charged before what is asked for began, by their states.
+using ChargedBefore = std::map<const arch::base::stats::StateAccount*, std::vector<std::int64_t>>;
+
 // Component class ("core", "shim_mm2s0", "dram_channel" ...) -> state -> cycles, averaged over the
 // class's components. States nobody was in are left out.
 std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>> where_time_went(
-    const arch::base::stats::Group& root);
+    const arch::base::stats::Group& root, const ChargedBefore& before = {});
 
 // Share of its time in which each component did its work: kernels, streaming, data on the bus.
-std::vector<std::pair<std::string, double>> busy_shares(const arch::base::stats::Group& root);
+std::vector<std::pair<std::string, double>> busy_shares(const arch::base::stats::Group& root,
+                                                        const ChargedBefore& before = {});
 
 // Cycles a component class spent in a state; 0 where it was never in it.
 double state_of(const RunResult& result, const std::string& component, const std::string& state);

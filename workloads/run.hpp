@@ -33,6 +33,9 @@ struct Bench {
     arch::memory::port::MemoryPort& port;
     // The memory's time at the queue's 0.
     arch::base::Femtoseconds origin{0};
+    // Called where what is reported begins, if that is later than the start: the memory has counted
+    // for others until then.
+    std::function<void()> begin_reported = [] {};
 };
 
 // How far a run that repeats itself has come, in rounds of equal work.

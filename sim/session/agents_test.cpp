@@ -153,6 +153,16 @@ TEST(Agents, AnArrayAndARequestStreamRunAsTheirDataflowsSay) {
     EXPECT_GT(agents["cpu"]["runs"], 0);
 }
 
+TEST(Agents, ATimeOfTheLastOfSeveralRunsIsSaidToBeThat) {
+    const auto result = session::run(parse_scenario(
+        "memory: ddr5_4800\nagents:\n"
+        "  amx: {device: sapphire_rapids, workload: {gemm: {M: 32, K: 64, N: 32, a: int8, b: int8, "
+        "c: int32}}, mapping: {amx: {data_in: dram, runs: 2}}}\n"
+        "  cpu: {stream: {requests: 100}}\n",
+        "agents.yaml", {}));
+    EXPECT_THAT(result.notes, testing::Contains(HasSubstr("times are of the last of 2 runs")));
+}
+
 // `traffic` is two agents on all of the memory: what the banks compute takes as long as without it,
 // the requests wait for the channels that are lent.
 TEST(Agents, TrafficBesideAGemvIsOneOfThem) {

@@ -15,6 +15,7 @@
 #include "sim/console.hpp"
 #include "sim/digest.hpp"
 #include "sim/session/agents.hpp"
+#include "sim/session/counted_before.hpp"
 #include "sim/session/limits.hpp"
 #include "sim/session/parts.hpp"
 #include "sim/session/platform.hpp"
@@ -273,7 +274,12 @@ RunResult over_before_it_began(const Case& a_case, const workloads::HostTimeOver
 RunEnd Session::run(const Case& a_case, const Plan& plan, workloads::RunResult& result) {
     Platform platform(plan.memory, plan.lookahead, plan.in_banks, modules_);
     arch::memory::controller::MemorySystem& memory = platform.memory();
-    workloads::Bench bench{platform.queue(), platform.root(), memory, memory};
+    CountedBefore before;
+    workloads::Bench bench{.queue = platform.queue(),
+                           .root = platform.root(),
+                           .memory = memory,
+                           .port = memory,
+                           .begin_reported = [&] { before.note(memory, platform.queue().now()); }};
     const std::unique_ptr<Model> model = plan.build(bench);
     platform.add_blocks(blocks_of(*model, platform.root(), ""));
     arch::base::ProbeListener* listener = plan.aside ? nullptr : listener_;
@@ -312,9 +318,10 @@ RunEnd Session::run(const Case& a_case, const Plan& plan, workloads::RunResult& 
     result.events += platform.queues().executed();
     result.memory = memory.totals();
     result.banks = memory.bank_use();
+    before.leave_out(result);
     model->add_bank_use(*result.banks);
-    result.where = workloads::where_time_went(platform.root());
-    result.busy = workloads::busy_shares(platform.root());
+    result.where = workloads::where_time_went(platform.root(), before.charged());
+    result.busy = workloads::busy_shares(platform.root(), before.charged());
     arch::base::Femtoseconds until = platform.queue().now();
     if (cut) {
         const WholeRun whole = sampler->whole();
@@ -323,7 +330,8 @@ RunEnd Session::run(const Case& a_case, const Plan& plan, workloads::RunResult& 
     } else {
         note_end(end, *model, arch::base::Clock{plan.clock}, until, result);
     }
-    add_energy(plan.memory, arch::base::Clock{plan.memory.clock}.cycle_at(until), result);
+    add_energy(plan.memory, arch::base::Clock{plan.memory.clock}.cycle_at(until - before.began()),
+               result);
     workloads::set_rates(result, plan.macs, plan.clock);
     workloads::add_not_exercised(result, model->not_exercised());
     workloads::add_not_exercised(

@@ -74,6 +74,8 @@ class Channel {
     // does so itself when a burst comes.
     virtual void refresh_unwatched(std::int64_t now) = 0;
     // Charges the bus until CK `now`.
+    // Adds to the statistics how long rows have been open until `now`.
+    virtual void count_open_rows(std::int64_t now) = 0;
     virtual void finish_statistics(std::int64_t now) = 0;
 
   protected:

@@ -142,6 +142,12 @@ std::vector<base::Block> MemorySystem::blocks() const {
     return blocks;
 }
 
+void MemorySystem::count_open_rows() {
+    for (const auto& channel : channels_) {
+        channel->count_open_rows(clock_.cycle_at(queue_.now()).count());
+    }
+}
+
 void MemorySystem::finish_statistics() {
     for (const auto& channel : channels_) {
         channel->finish_statistics(clock_.cycle_at(queue_.now()).count());

@@ -53,6 +53,8 @@ class MemorySystem final : public port::MemoryPort, private ChannelOwner {
     void limit_lookahead(base::Femtoseconds most);
     // Channels and their banks, by the names of the statistics.
     std::vector<base::Block> blocks() const;
+    // How long rows have been open until now is in the totals.
+    void count_open_rows();
     void finish_statistics();
 
   private:

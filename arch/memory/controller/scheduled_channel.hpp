@@ -65,6 +65,9 @@ class ScheduledChannel final : public Channel {
     }
     void finish_statistics(std::int64_t now) override {
         account_.finish(now);
+        count_open_rows(now);
+    }
+    void count_open_rows(std::int64_t now) override {
         const std::int64_t end = std::max(now, last_opened_);
         const auto open = static_cast<std::int64_t>(std::popcount(timing_.open_banks()));
         const std::int64_t open_ranks = timing_.open_ranks();

@@ -19,6 +19,12 @@ struct BankCounts {
         writes += other.writes;
         return *this;
     }
+    BankCounts& operator-=(const BankCounts& before) {
+        activates -= before.activates;
+        reads -= before.reads;
+        writes -= before.writes;
+        return *this;
+    }
     bool operator==(const BankCounts&) const = default;
 };
 

@@ -51,6 +51,19 @@ struct MemoryTotals {
         peaks.raise(other.peaks);
         return *this;
     }
+    // Without what had been done by then; how far it has gone stays.
+    MemoryTotals& operator-=(const MemoryTotals& before) {
+        bytes_requested -= before.bytes_requested;
+        bytes_read -= before.bytes_read;
+        bytes_written -= before.bytes_written;
+        row_hits -= before.row_hits;
+        bursts -= before.bursts;
+        activates -= before.activates;
+        refreshes -= before.refreshes;
+        row_open -= before.row_open;
+        any_row_open -= before.any_row_open;
+        return *this;
+    }
 };
 
 }  // namespace tilesim::arch::memory::port

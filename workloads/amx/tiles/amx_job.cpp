@@ -15,7 +15,6 @@
 #include "arch/amx/socket/socket.hpp"
 #include "arch/amx/socket/socket_use.hpp"
 #include "arch/base/check.hpp"
-#include "arch/memory/port/memory_totals.hpp"
 #include "workloads/amx/tiles/amx_data.hpp"
 #include "workloads/amx/tiles/amx_problem_kinds.hpp"
 #include "workloads/amx/tiles/bounds.hpp"
@@ -26,7 +25,6 @@ namespace tilesim::workloads::amx::tiles {
 
 using arch::amx::AmxConfig;
 using arch::amx::socket::Socket;
-using arch::memory::port::MemoryTotals;
 
 namespace {
 
@@ -93,8 +91,8 @@ void throw_fault(const Case& a_case, const Socket& socket) {
 }
 
 void note_reads(RunResult& result, const AmxWork& work) {
-    if (work.mapping.threads == 1) {
-        return;
+    if (work.mapping.threads == 1 || work.lowered.reads.empty()) {
+        return;  // one thread, or instructions of which nobody knows what they multiply
     }
     std::vector<std::int64_t> bytes(static_cast<std::size_t>(work.mapping.threads), 0);
     for (const AmxRegion& region : work.lowered.reads) {
@@ -116,10 +114,8 @@ class SocketModel final : public Model {
           socket_(config, work.lowered.programs, observers_, bench.port, bench.queue,
                   work.mapping.runs) {
         prepare_caches(socket_, work.lowered.programs);
-        socket_.on_last_run([this, &memory = bench.memory] { before_ = memory.totals(); });
+        socket_.on_last_run(bench.begin_reported);
     }
-    // What the memory had counted when the run that is timed began.
-    const MemoryTotals& memory_before() const { return before_; }
 
     const Socket& socket() const { return socket_; }
 
@@ -149,18 +145,7 @@ class SocketModel final : public Model {
     arch::base::stats::Group& root_;
     std::vector<arch::amx::core::InstructionObserver*> observers_;
     Socket socket_;
-    MemoryTotals before_;
 };
-
-// Beside a time that is the last run's.
-void leave_out(const MemoryTotals& before, MemoryTotals& totals) {
-    for (const auto member :
-         {&MemoryTotals::bytes_requested, &MemoryTotals::bytes_read, &MemoryTotals::bytes_written,
-          &MemoryTotals::row_hits, &MemoryTotals::bursts, &MemoryTotals::activates,
-          &MemoryTotals::refreshes, &MemoryTotals::row_open, &MemoryTotals::any_row_open}) {
-        totals.*member -= before.*member;
-    }
-}
 
 class AmxJob final : public Job {
   public:
@@ -170,7 +155,6 @@ class AmxJob final : public Job {
         const AmxConfig config = at_work(case_.device.get<AmxConfig>(), working(work_));
         Functional functional(case_, work_);
         SocketModel* model = nullptr;
-        MemoryTotals before;
         Plan plan{.memory = case_.device.memory,
                   .lookahead = arch::amx::socket::Uncore::memory_lookahead(config),
                   .clock = config.clock,
@@ -182,12 +166,14 @@ class AmxJob final : public Job {
         };
         plan.collect = [&](RunEnd) {
             throw_fault(case_, model->socket());
-            before = model->memory_before();
             collect(config, model->socket(), result);
         };
         runner.run(case_, plan, result);
-        if (result.memory && !runner.beside_others()) {
-            leave_out(before, *result.memory);
+        if (work_.mapping.runs > 1 && runner.beside_others()) {
+            result.notes.push_back(fmt::format(
+                "times are of the last of {} runs; GB/s, waits and rows of all that went before, "
+                "too",
+                work_.mapping.runs));
         }
         if (result.status != Status::Ok) {
             return;
