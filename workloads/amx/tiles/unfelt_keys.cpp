@@ -40,6 +40,7 @@ MostTiles most_of(const GemmProblem& gemm, const Map& map, std::int64_t down, st
 struct Shared {
     GemmProblem gemm;
     MostTiles most;
+    bool alone = true;  // no loops around it
 };
 
 Shared shared(const GemmProblem& gemm, const Map& map) {
@@ -59,7 +60,7 @@ Shared shared(const ConvolutionProblem& conv, const Map& map) {
     const MostTiles whole = most_of(gemm, map, 1, 1);
     // Threads share out output rows, where there are some, and leave them whole.
     const bool rows = !joined && conv.height > 1;
-    return {gemm, {rows ? whole.m : std::min(whole.m, most.m), most.n, whole.k}};
+    return {gemm, {rows ? whole.m : std::min(whole.m, most.m), most.n, whole.k}, false};
 }
 
 class Unfelt {
@@ -67,6 +68,7 @@ class Unfelt {
     Unfelt(const Shared& shared, const Map& map, bool functional)
         : gemm_(shared.gemm),
           most_(shared.most),
+          no_loops_around_(shared.alone),
           map_(map),
           functional_(functional),
           keys_("mapping.amx.", map) {}
@@ -165,6 +167,10 @@ class Unfelt {
                 "C is {}, as products are added up: no post-operations follow", name_of(gemm_.c));
             keys_.add("post", &Map::post, reason);
             keys_.add("relu", &Map::relu, reason);
+        } else if (no_loops_around_ && one_block_across() && one_block_down()) {
+            keys_.add("post", &Map::post,
+                      "no thread has a second block among whose products "
+                      "post-operations could be");
         }
     }
 
@@ -209,6 +215,7 @@ class Unfelt {
 
     const GemmProblem& gemm_;
     const MostTiles& most_;
+    const bool no_loops_around_;
     const Map& map_;
     const bool functional_;
     UnfeltKeys<Map> keys_;

@@ -176,6 +176,22 @@ TEST(AmxUnfeltKeys, SumsAsTheyAreHaveNoPostOperations) {
     }
 }
 
+TEST(AmxUnfeltKeys, PostOperationsGoAmongTheProductsOfASecondBlock) {
+    const auto two_by_two = [](Map& map) { map.m_acc = map.n_acc = 2; };
+    const auto apart = [&](Map& map) {
+        two_by_two(map);
+        map.threads = 2;
+        map.partition = Map::Partition::M;
+    };
+    const auto of = [](std::int64_t m, std::int64_t n) {
+        return gemm(m, 192, n, DataType::Int8, DataType::Int8);
+    };
+    EXPECT_THAT(names(of(32, 32), two_by_two), Contains("post"));
+    EXPECT_THAT(names(of(64, 32), apart), Contains("post"));
+    EXPECT_THAT(names(of(64, 32), two_by_two), Not(Contains("post")));
+    EXPECT_THAT(names(of(32, 33), two_by_two), Not(Contains("post")));
+}
+
 TEST(AmxUnfeltKeys, CacheBlocksMatterWhereTheyHoldLessThanAThreadHas) {
     const auto rows = [](std::int64_t mc, std::int64_t threads = 1) {
         return [mc, threads](Map& map) {
