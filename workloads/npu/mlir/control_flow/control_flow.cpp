@@ -11,6 +11,7 @@
 
 #include "workloads/npu/mlir/control_flow/flatten.hpp"
 #include "workloads/npu/mlir/control_flow/loop_counters.hpp"
+#include "workloads/npu/mlir/control_flow/own_slots.hpp"
 
 namespace tilesim::workloads::npu::mlir::control_flow {
 
@@ -43,6 +44,7 @@ bool is_event(const Operation& operation) {
 }
 
 ControlFlow::ControlFlow(const Item& region) : blocks_(flattened(region)) {
+    hand_on_slots(blocks_);
     thread_empty_blocks();
     find_reachable();
     find_loops();

@@ -210,6 +210,68 @@ TEST(ControlFlow, WhatIsCarriedIsFollowedUntilItRepeats) {
     EXPECT_EQ(last.action.value, 1);
 }
 
+// Elements in turn, carried from run to run or kept in slots of the core's own.
+TEST(ControlFlow, SlotsOfACoresOwnAreWhatItsBlocksHandOn) {
+    const auto body = [](const std::string& before, const std::string& loop,
+                         const std::string& element, const std::string& behind) {
+        return fmt::format(
+            "%y = memref.subview %x[16] [16] [1] : memref<64xi32> to memref<16xi32>\n{}"
+            "{} {{\n{}{}%w = memref.load %e[%c1] : memref<16xi32>\n"
+            "aie.put_stream(%z : i32, %w : i32)\n{}{} }}\naie.end",
+            before, loop, kTake, element, kGive, behind);
+    };
+    const std::string zero = "%z = arith.constant 0 : i32\n";
+    const std::string slots =
+        "%s = memref.alloca() {aie.objectfifo.object_slot} : memref<memref<16xi32>>\n"
+        "%t0 = memref.alloca() : memref<memref<16xi32>>\n"
+        "memref.store %x, %s[] : memref<memref<16xi32>>\n"
+        "memref.store %y, %t0[] : memref<memref<16xi32>>\n";
+    expect_twins(body(zero,
+                      "%r0:2 = scf.for %i = %c0 to %c5 step %c1 iter_args(%e = %x, %f = %y) -> "
+                      "(memref<16xi32>, memref<16xi32>)",
+                      "", "scf.yield %f, %e : memref<16xi32>, memref<16xi32>"),
+                 body(zero + slots, "scf.for %i = %c0 to %c5 step %c1",
+                      "%e = memref.load %s[] : memref<memref<16xi32>>\n",
+                      "%f = memref.load %t0[] : memref<memref<16xi32>>\n"
+                      "memref.store %e, %t0[] : memref<memref<16xi32>>\n"
+                      "memref.store %f, %s[] : memref<memref<16xi32>>\n"));
+    // A number in a slot decides like one that is carried.
+    const std::string turn = "func.call @{}() : () -> ()\n";
+    const auto decided = [&](const std::string& loop, const std::string& load,
+                             const std::string& end) {
+        return fmt::format(
+            "{}{}%q = arith.cmpi eq, %n, %c0 : index\n"
+            "scf.if %q {{ {} }} else {{ {} }}\n{}"
+            "%next = arith.subi %c1, %n : index\n{} }}\naie.end",
+            loop, load, fmt::format(fmt::runtime(turn), "k"), fmt::format(fmt::runtime(turn), "m"),
+            kGive, end);
+    };
+    expect_twins(decided("%last = scf.for %i = %c0 to %c5 step %c1 iter_args(%n = %c0) -> (index) "
+                         "{\n",
+                         "", "scf.yield %next : index"),
+                 decided("%s = memref.alloca() : memref<index>\n"
+                         "memref.store %c0, %s[] : memref<index>\n"
+                         "scf.for %i = %c0 to %c5 step %c1 {\n",
+                         "%n = memref.load %s[] : memref<index>\n",
+                         "memref.store %next, %s[] : memref<index>"));
+}
+
+TEST(ControlFlow, ASlotThatAFunctionIsGivenStaysMemory) {
+    const auto body = [](const std::string& given) {
+        return fmt::format(
+            "%s = memref.alloca() : memref<index>\nmemref.store %c0, %s[] : memref<index>\n"
+            "{}%n = memref.load %s[] : memref<index>\n%q = arith.cmpi eq, %n, %c0 : index\n"
+            "scf.if %q {{ func.call @k() : () -> () }}\n{}aie.end",
+            given, kGive);
+    };
+    EXPECT_EQ(error_of(body("")), "");
+    EXPECT_THAT(error_of(body("func.call @m(%s) : (memref<index>) -> ()\n")),
+                HasSubstr("which way this branch goes depends on data"));
+    // Nobody has stored in it what it gives: not followed for ever.
+    EXPECT_THAT(error_of(body("memref.store %n, %s[] : memref<index>\n")),
+                HasSubstr("%n is not defined before this"));
+}
+
 TEST(ControlFlow, ALockCountOfZeroIsNothing) {
     const auto script =
         read(fmt::format("aie.use_lock(%a, AcquireGreaterEqual, %c0)\n{}aie.end", kGive))
