@@ -134,7 +134,8 @@ RegisterDescriptor decode_descriptor(TileKind kind, std::int64_t id,
     }
     decode_padding(layout, read, descriptor);
     if (const std::int64_t wrap = read(layout.iteration_wrap); wrap > 0) {
-        descriptor.iteration = program::Iteration{wrap + 1, read(layout.iteration_step) + 1};
+        descriptor.iteration = program::Iteration{wrap + 1, read(layout.iteration_step) + 1,
+                                                  read(layout.iteration_current) % (wrap + 1)};
     }
     decode_alternate(layout, read, descriptor);
     if (layout.burst.word >= 0) {
@@ -183,6 +184,7 @@ std::vector<std::uint32_t> encode_descriptor(TileKind kind, const RegisterDescri
     if (d.iteration) {
         write(layout.iteration_wrap, d.iteration->size - 1);
         write(layout.iteration_step, d.iteration->stride - 1);
+        write(layout.iteration_current, d.iteration->current);
     }
     encode_alternate(layout, d, write);
     constexpr std::int64_t kLongestBurst = 2;  // where nothing is said

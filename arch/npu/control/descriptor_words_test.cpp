@@ -22,7 +22,7 @@ program::BufferDescriptor descriptor() {
     d.release = program::LockAction{6, 1};
     d.next = 7;
     d.packet = program::Packet{9, 2, 4};
-    d.iteration = program::Iteration{4, 96};
+    d.iteration = program::Iteration{4, 96, 3};
     return d;
 }
 
@@ -52,6 +52,7 @@ TEST_P(RoundTrip, ADescriptorSaysTheSameAfterTheRegisters) {
     EXPECT_EQ(got.packet->descriptor, 4);
     EXPECT_EQ(got.iteration->size, 4);
     EXPECT_EQ(got.iteration->stride, 96);
+    EXPECT_EQ(got.iteration->current, 3);
 }
 
 INSTANTIATE_TEST_SUITE_P(DescriptorWords, RoundTrip,

@@ -27,6 +27,7 @@ constexpr DescriptorLayout kSecondCoreWords =
                        .packet_descriptor = {1, 29, 24},
                        .wraps = {Field{3, 20, 13}, Field{3, 28, 21}},
                        .steps = {Field{2, 12, 0}, Field{2, 25, 13}, Field{3, 12, 0}},
+                       .iteration_current = {4, 24, 19},
                        .iteration_wrap = {4, 18, 13},
                        .iteration_step = {4, 12, 0}},
                       5);
@@ -43,6 +44,7 @@ constexpr DescriptorLayout kSecondShimWords =
                        .packet_descriptor = {2, 29, 24},
                        .wraps = {Field{3, 29, 20}, Field{4, 29, 20}},
                        .steps = {Field{3, 19, 0}, Field{4, 19, 0}, Field{5, 19, 0}},
+                       .iteration_current = {6, 31, 26},
                        .iteration_wrap = {6, 25, 20},
                        .iteration_step = {6, 19, 0}},
                       7);
@@ -65,6 +67,7 @@ constexpr DescriptorLayout kSecondMemoryWords{
     .steps = {Field{2, 16, 0}, Field{3, 16, 0}, Field{4, 16, 0}, Field{5, 16, 0}},
     .zeros_before = {Field{1, 31, 26}, Field{3, 31, 27}, Field{4, 30, 27}},
     .zeros_after = {Field{5, 22, 17}, Field{5, 27, 23}, Field{5, 31, 28}},
+    .iteration_current = {6, 28, 23},
     .iteration_wrap = {6, 22, 17},
     .iteration_step = {6, 16, 0}};
 

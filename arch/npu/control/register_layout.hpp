@@ -48,7 +48,7 @@ struct DescriptorLayout {
     std::array<Field, 3> wraps{};
     std::array<Field, 4> steps{};
     std::array<Field, 3> zeros_before{}, zeros_after{};
-    Field iteration_wrap{}, iteration_step{};
+    Field iteration_current{}, iteration_wrap{}, iteration_step{};
     // First generation.
     std::array<CounterFields, 2> counters{};                     // X and Y, whose steps add up
     Field alternates{}, begins_with_second{}, second_address{};  // A/B mode

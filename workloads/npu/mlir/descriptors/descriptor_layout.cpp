@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "workloads/npu/mlir/syntax/attributes.hpp"
+
 namespace tilesim::workloads::npu::mlir::descriptors {
 
 namespace {
@@ -127,6 +129,12 @@ program::Iteration read_iteration(const std::vector<Item>& items, Location where
 void read_padding(const Operation& operation, const Scope& scope, Transfer& transfer) {
     if (const auto padding = operation.attribute("padDimensions")) {
         read_layout_attribute(*padding, operation.where, scope, transfer);
+    }
+}
+
+void note_pad_value(Lowering& lowering, const Operation& operation, std::string_view key) {
+    if (integer_attribute(operation, key).value_or(0) != 0) {
+        lowering.note(fmt::format("what channels pad with is zero here, whatever {} says", key));
     }
 }
 

@@ -3,6 +3,7 @@
 // Errors:  ReadError where a key is not known or a number out of range.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "workloads/npu/mlir/descriptors/transfer.hpp"
@@ -18,6 +19,8 @@ void read_layout_attribute(const std::vector<Item>& items, Location where, const
                            Transfer& transfer);
 // The attribute padDimensions of an object FIFO.
 void read_padding(const Operation& operation, const Scope& scope, Transfer& transfer);
+// Where `key` states what else than zero is padded with: that takes no other time.
+void note_pad_value(Lowering& lowering, const Operation& operation, std::string_view key);
 // #aie.bd_iteration<size = 4, stride = 1024, current = 2>; the stride still in elements.
 program::Iteration read_iteration(const std::vector<Item>& items, Location where);
 // #aie.packet_info<pkt_type = 0, pkt_id = 1>, or the same without its name.

@@ -7,6 +7,7 @@
 
 #include "workloads/npu/mlir/descriptors/descriptor.hpp"
 #include "workloads/npu/mlir/descriptors/descriptor_chain.hpp"
+#include "workloads/npu/mlir/descriptors/descriptor_layout.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
 #include "workloads/npu/mlir/syntax/constant_folding.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
@@ -93,16 +94,10 @@ class DmaRegion {
         }
     }
 
-    void note_pad_value(const Operation& operation) {
-        if (integer_attribute(operation, "pad_value").value_or(0) != 0) {
-            lowering_.note("what channels pad with is zero here, whatever pad_value says");
-        }
-    }
-
     // aie.dma_start(S2MM, 0, ^transfers, ^onwards, repeat_count = 1)
     const Block* dma_start(const Operation& operation) {
         check_modes(operation);
-        note_pad_value(operation);
+        note_pad_value(lowering_, operation, "pad_value");
         Cursor cursor(operation);
         Cursor inside(cursor.group("("));
         const program::ChannelId channel = read_channel(inside, tile_);
@@ -149,7 +144,7 @@ class DmaRegion {
     // from the last back to the first unless told not to.
     void dma(const Operation& operation) {
         check_modes(operation);
-        note_pad_value(operation);
+        note_pad_value(lowering_, operation, "pad_value");
         Cursor cursor(operation);
         Cursor inside(cursor.group("("));
         const program::ChannelId channel = read_channel(inside, tile_);

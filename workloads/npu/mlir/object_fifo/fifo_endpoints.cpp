@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "workloads/npu/mlir/descriptors/descriptor_layout.hpp"
 #include "workloads/npu/mlir/object_fifo/fifo_packets.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
 #include "workloads/npu/mlir/syntax/unknown_name.hpp"
@@ -306,6 +307,7 @@ void FifoEndpoints::read_dma(const Operation& operation) {
     end.passes = integer_attribute(operation, "iterCount");
     end.segment_dimensions = layouts_of(operation, "dimensions");
     end.segment_padding = layouts_of(operation, "padDimensions");
+    descriptors::note_pad_value(lowering_, operation, "padValue");
     if (!end.segment_padding.empty() && endpoint.fills) {
         throw ReadError(operation.where, "what is padded is what drains a pool");
     }

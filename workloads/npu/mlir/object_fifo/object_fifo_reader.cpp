@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "workloads/npu/mlir/descriptors/descriptor_layout.hpp"
 #include "workloads/npu/mlir/object_fifo/fifo_packets.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
 
@@ -92,9 +93,12 @@ void ObjectFifoReader::attributes(const Operation& operation, ObjectFifo& fifo) 
         fifo.memory = *shared == 0 ? fifo.producer.tile : fifo.consumers.front().tile;
     }
     fifo.synchronized = !is_true(operation, "disable_synchronization");
-    fifo.repeat = integer_attribute(operation, "repeat_count").value_or(1);
+    // In August 2024 memtile_repeat said how many times more.
+    fifo.repeat = integer_attribute(operation, "repeat_count")
+                      .value_or(integer_attribute(operation, "memtile_repeat").value_or(0) + 1);
     fifo.iterations = integer_attribute(operation, "iter_count");
     fifo.pads = operation.attribute("padDimensions").has_value();
+    descriptors::note_pad_value(lowering_, operation, "padValue");
     fifo.iterates = is_true(operation, "iterate_bds");
     fifo.producer.pinned = integer_attribute(operation, "prod_dma_channel");
     if (const auto pinned = operation.attribute("cons_dma_channels")) {

@@ -6,6 +6,7 @@
 
 #include "arch/base/config.hpp"
 #include "arch/npu/check/ready_program.hpp"
+#include "arch/npu/program/program_print.hpp"
 #include "workloads/npu/mlir/design/design_testing.hpp"
 
 namespace tilesim::workloads::npu::mlir::object_fifo {
@@ -17,12 +18,14 @@ using design::error_of;
 using design::kFifoTiles;
 using design::lower;
 using design::parse_design;
+using design::read;
 using design::read_npu;
 
 namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 std::int64_t lock(const program::Program& program, const char* name) {
     for (const program::Lock& each : program.locks) {
@@ -299,6 +302,30 @@ TEST(ObjectFifo, RepeatedElementsAreTakenAsOften) {
     EXPECT_EQ(p.dmas.at(0).descriptors.size(), 6U);  // each of two, three times
     EXPECT_EQ(lock(p, "f_prod_lock_0"), 6);
     EXPECT_EQ(std::get<program::AcquireOp>(p.cores.at(0).script.at(0).op).action.value, -3);
+}
+
+TEST(ObjectFifo, TheRepeatsOf2024AreSoManyMore) {
+    const auto lowered = [](const char* repeats) {
+        return arch::npu::program::print(
+            read_npu(fmt::format("{}aie.objectfifo @f(%m, {{%far}}, 1 : i32) {{{} : i32}} : "
+                                 "!aie.objectfifo<memref<16xi32>>\n{}",
+                                 kFifoTiles, repeats, core("%far", "f", "Consume", 1, 1))));
+    };
+    EXPECT_EQ(lowered("memtile_repeat = 2"), lowered("repeat_count = 3"));
+    EXPECT_NE(lowered("memtile_repeat = 2"), lowered("repeat_count = 1"));
+}
+
+TEST(ObjectFifo, WhatElseThanZeroIsPaddedWithIsNamed) {
+    const auto notes = [](const char* value) {
+        return read(fmt::format("{}aie.objectfifo @f(%m dimensionsToStream [<size = 13, stride = "
+                                "1>], {{%far}}, 1 : i32) {{padDimensions = "
+                                "#aie<bd_pad_layout_array[<const_pad_before = 2, const_pad_after "
+                                "= 1>]>{}}} : !aie.objectfifo<memref<13xi32>>\n{}",
+                                kFifoTiles, value, core("%far", "f", "Consume", 1, 1)))
+            .notes;
+    };
+    EXPECT_THAT(notes(", padValue = 7 : i32"), Contains(HasSubstr("whatever padValue says")));
+    EXPECT_THAT(notes(""), Not(Contains(HasSubstr("pad with"))));
 }
 
 TEST(ObjectFifo, ScenariosReplaceWhatTheDesignSays) {

@@ -43,7 +43,8 @@ registers::RegisterDescriptor stated_descriptor(const Operation& operation, cons
     d.padding = {{get("d0_zero_before"), get("d0_zero_after")},
                  {get("d1_zero_before"), get("d1_zero_after")},
                  {get("d2_zero_before"), get("d2_zero_after")}};
-    d.iteration = program::Iteration{get("iteration_size") + 1, get("iteration_stride") + 1};
+    d.iteration = program::Iteration{get("iteration_size") + 1, get("iteration_stride") + 1,
+                                     get("iteration_current")};
     if (get("enable_packet") != 0) {
         d.packet = program::Packet{get("packet_id"), get("packet_type"), get("out_of_order_id")};
     }

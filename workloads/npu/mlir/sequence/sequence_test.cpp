@@ -89,6 +89,33 @@ TEST(Design, RegisterWritesAreDescriptors) {
     EXPECT_TRUE(push.task.token);
 }
 
+// Word 6 of a memory tile's descriptor: steps of 8 words (7), four of them (3), of which the third
+// comes first (2); or field by field.
+TEST(Design, RegistersSayWithWhichStepAnIterationBegins) {
+    const auto written = [](const std::string& operations) {
+        const program::Program program =
+            read(std::string{kSmallDesign} +
+                 "memref.global \"private\" constant @w : memref<8xi32> = dense<[8, 0, 0, 0, 0, "
+                 "0, " +
+                 std::to_string((2 << 23) + (3 << 17) + 7) +
+                 ", -2147483648]>\naie.runtime_sequence(%a: memref<8xi32>) {\n" + operations +
+                 "aiex.npu.write32 {address = 0x1A0634 : ui32, value = 1 : ui32} }")
+                .program;
+        return std::get<program::WriteDescriptor>(program.sequence.at(0)).descriptor;
+    };
+    for (const program::BufferDescriptor& bd :
+         {written("%0 = memref.get_global @w : memref<8xi32>\n"
+                  "aiex.npu.blockwrite(%0) {address = 0x1A0020 : ui32} : memref<8xi32>\n"),
+          written("aiex.npu.writebd {column = 0, row = 1, bd_id = 1, buffer_length = 8, "
+                  "iteration_current = 2, iteration_size = 3, iteration_stride = 7, "
+                  "valid_bd = 1}\n")}) {
+        ASSERT_TRUE(bd.iteration);
+        EXPECT_EQ(bd.iteration->size, 4);
+        EXPECT_EQ(bd.iteration->stride, 8);
+        EXPECT_EQ(bd.iteration->current, 2);
+    }
+}
+
 // A core's program (0x20000), its switch (0x3F000), what its trace unit watches (0x340E0, by mask
 // as well) and data of no buffer: a block and four words.
 TEST(Design, WritesOfWhichNothingDependsAreCounted) {
