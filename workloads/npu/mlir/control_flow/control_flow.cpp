@@ -339,26 +339,4 @@ std::optional<std::size_t> ControlFlow::join_of(std::size_t block) const {
     return joins_[block];
 }
 
-bool ControlFlow::events_after(std::size_t block) const {
-    const auto level = innermost_[block];
-    std::set<std::size_t> seen;
-    std::vector<std::size_t> open = successors_at(level, block);
-    while (!open.empty()) {
-        const std::size_t at = open.back();
-        open.pop_back();
-        if (at == kNoBlock || (joins_[block] && at == *joins_[block]) || !seen.insert(at).second) {
-            continue;
-        }
-        const auto inner = innermost_[at] == level ? std::nullopt : loop_at(at);
-        const auto& operations = blocks_[at].operations;
-        if ((inner && loops_[*inner].events) ||
-            std::any_of(operations.begin(), operations.end(), is_event)) {
-            return true;
-        }
-        const auto next = successors_at(level, at);
-        open.insert(open.end(), next.begin(), next.end());
-    }
-    return false;
-}
-
 }  // namespace tilesim::workloads::npu::mlir::control_flow

@@ -78,8 +78,6 @@ class ControlFlow {
     std::optional<std::size_t> loop_at(std::size_t header) const;
     // Where the ways out of a block meet again without leaving its loop or beginning its next run.
     std::optional<std::size_t> join_of(std::size_t block) const;
-    // Whether anything between a block's end and its join (or the loop's end) is an event.
-    bool events_after(std::size_t block) const;
     // The counter's step and test: part of closing the loop, not work of its own.
     bool closes_loop(const Operation& operation) const { return closing_.contains(&operation); }
     // Whether a value may decide a branch, a lock count or a loop's bound.

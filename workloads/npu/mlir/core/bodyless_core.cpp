@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include "arch/npu/program/descriptor_chain.hpp"
@@ -224,6 +225,14 @@ std::int64_t kernel_of(Lowering& lowering, std::int64_t cycles) {
     return static_cast<std::int64_t>(kernels.size()) - 1;
 }
 
+std::string what_is_missing(bool has_core, program::TileCoordinate tile) {
+    return has_core
+               ? fmt::format("the core of tile {},{} has no body in this file", tile.column,
+                             tile.row)
+               : fmt::format("tile {},{} has no core in this file, and its channels wait for one",
+                             tile.column, tile.row);
+}
+
 }  // namespace
 
 void add_bodyless_cores(Lowering& lowering) {
@@ -257,12 +266,12 @@ void add_bodyless_cores(Lowering& lowering) {
         lowering.note(
             stated ? std::string{"cores without a body follow default_core: they take every "
                                  "input's block, work, and give every output's"}
-                   : fmt::format("the core of tile {},{} has no body in this file; assumed: it "
-                                 "takes a block of every input, reads them once through its load "
-                                 "port ({} cycles), and gives a block of every output; state what "
-                                 "it does as default_core: {{cycles: {} cycle, inputs_per_output: "
-                                 "1}}",
-                                 dma.tile.column, dma.tile.row, does.cycles, does.cycles));
+                   : fmt::format("{}; assumed: it takes a block of every input, reads them once "
+                                 "through its load port ({} cycles), and gives a block of every "
+                                 "output; state what it does as default_core: {{cycles: {} cycle, "
+                                 "inputs_per_output: 1}}",
+                                 what_is_missing(core != nullptr, dma.tile), does.cycles,
+                                 does.cycles));
     }
 }
 

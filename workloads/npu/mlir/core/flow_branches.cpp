@@ -22,9 +22,22 @@ std::string unknown_runs(Location where, bool counts = true) {
            (counts ? fmt::format("; state it as design.loops.{}", where.line) : "");
 }
 
+// Which words they are depends on the way.
+bool moves_words(const Script& script) {
+    return std::any_of(script.begin(), script.end(), [](const program::CoreOp& op) {
+        const auto* loop = std::get_if<program::LoopOp>(&op.op);
+        return std::holds_alternative<program::PutStreamOp>(op.op) ||
+               std::holds_alternative<program::GetStreamOp>(op.op) ||
+               std::holds_alternative<program::PutCascadeOp>(op.op) ||
+               std::holds_alternative<program::GetCascadeOp>(op.op) ||
+               (loop != nullptr && moves_words(loop->body));
+    });
+}
+
 }  // namespace
 
-FlowWalker::Edge FlowWalker::choose(const FlatBlock& block, std::size_t number, Frame& frame) {
+FlowWalker::Edge FlowWalker::choose(const FlatBlock& block, std::size_t number, Frame& frame,
+                                    Script& ops) {
     if (block.jumps.empty()) {
         return {};
     }
@@ -38,7 +51,7 @@ FlowWalker::Edge FlowWalker::choose(const FlatBlock& block, std::size_t number, 
     }
     const Value* value = scope_.find(block.condition);
     if (value == nullptr || value->kind != Value::Kind::Constant) {
-        return branch_by_data(number, frame);
+        return branch_by_data(number, frame, ops);
     }
     if (value->computed && !counts) {
         writer_.spend_branch();
@@ -92,8 +105,14 @@ std::string FlowWalker::block_name(const FlatBlock& block) const {
     return block.label.empty() ? "" : fmt::format(" (block ^{})", block.label);
 }
 
-// Data decides: without events the longer way's time; a way out of a counted loop is not taken.
-FlowWalker::Edge FlowWalker::branch_by_data(std::size_t number, Frame& frame) {
+void FlowWalker::refuse_branch(const FlatBlock& block, const char* reason) const {
+    throw DependsOnData(block.where, fmt::format("which way this branch goes depends on data, {}{}",
+                                                 reason, block_name(block)));
+}
+
+// Data decides: the longer way's time, and the events of each way where these are the same; a way
+// out of a counted loop is not taken.
+FlowWalker::Edge FlowWalker::branch_by_data(std::size_t number, Frame& frame, Script& ops) {
     const FlatBlock& block = flow_.blocks()[number];
     const Loop* loop = frame.loop ? &flow_.loops()[*frame.loop] : nullptr;
     const auto stays = [loop](const Jump& jump) { return loop->blocks.contains(jump.to); };
@@ -107,16 +126,14 @@ FlowWalker::Edge FlowWalker::branch_by_data(std::size_t number, Frame& frame) {
         writer_.spend_branch();
         return edge_of(*way);
     }
-    if (flow_.events_after(number)) {
-        throw DependsOnData(block.where, fmt::format("which way this branch goes depends on data, "
-                                                     "which is not modelled{}",
-                                                     block_name(block)));
-    }
     const InlineClock outside = writer_.clock();
-    std::int64_t longest = 0;
+    const HeldElements held = held_;
     std::optional<Edge> meeting;
+    HeldElements left;
+    Script longest;
     for (const Jump& jump : block.jumps) {
         writer_.begin_piece();
+        held_ = held;
         Script arm;
         Frame inner{frame.loop, flow_.join_of(number)};
         Edge edge = edge_of(jump);
@@ -125,25 +142,39 @@ FlowWalker::Edge FlowWalker::branch_by_data(std::size_t number, Frame& frame) {
             edge = follow(*edge.to, inner, arm);
         }
         writer_.flush(arm);
-        longest = std::max(longest, writer_.work_in(arm));
+        if (moves_words(arm)) {
+            refuse_branch(block, "which is not modelled");
+        }
         if (!meeting) {
             meeting = std::move(edge);
-        } else if (meeting->to != edge.to) {
-            throw DependsOnData(block.where, fmt::format("which way this branch goes depends on "
-                                                         "data, and the ways do not meet again{}",
-                                                         block_name(block)));
-        } else {
-            for (std::size_t i = 0; i < edge.values.size(); ++i) {
-                auto& value = meeting->values[i];
-                if (value && (!edge.values[i] || !value->same_as(*edge.values[i]))) {
-                    value.reset();
-                }
+            left = held_;
+            longest = std::move(arm);
+            continue;
+        }
+        if (meeting->to != edge.to) {
+            refuse_branch(block, "and the ways do not meet again");
+        }
+        if (left != held_ || !same(writer_.events_of(arm), writer_.events_of(longest))) {
+            refuse_branch(block, "which is not modelled");
+        }
+        for (std::size_t i = 0; i < edge.values.size(); ++i) {
+            auto& value = meeting->values[i];
+            if (value && (!edge.values[i] || !value->same_as(*edge.values[i]))) {
+                value.reset();
             }
+        }
+        if (writer_.work_in(arm) > writer_.work_in(longest)) {
+            longest = std::move(arm);
         }
     }
     writer_.clock() = outside;
-    writer_.clock().spend(longest);
-    writer_.spend_branch();
+    if (writer_.events_of(longest).empty()) {
+        writer_.clock().spend(writer_.work_in(longest));
+        writer_.spend_branch();
+    } else {
+        writer_.spend_branch();
+        writer_.append(longest, block.where, ops);
+    }
     return *meeting;
 }
 

@@ -70,7 +70,7 @@ FlowWalker::Edge FlowWalker::run_block(std::size_t number, Frame& frame, Script&
             step_(operation, scope_, ops);
         }
     }
-    return choose(block, number, frame);
+    return choose(block, number, frame, ops);
 }
 
 FlowWalker::Edge FlowWalker::edge_of(const Jump& jump) const {

@@ -3,7 +3,7 @@
 //
 // Models:  counts from a compare and a step, run-time parameters as bounds, branches on values that
 //          are known or carried from run to run, ways out of the middle of a loop; branches on data
-//          that hold no event cost their longer way.
+//          that hold no event, or the same ones on each way, cost their longer way.
 // Errors:  DependsOnData where data decides about lock operations or calls; nothing is guessed.
 #pragma once
 
@@ -92,9 +92,10 @@ class FlowWalker {
 
     Edge follow(std::size_t block, Frame& frame, Script& ops);
     Edge run_block(std::size_t block, Frame& frame, Script& ops);
-    Edge choose(const FlatBlock& block, std::size_t number, Frame& frame);
+    Edge choose(const FlatBlock& block, std::size_t number, Frame& frame, Script& ops);
     Edge test(const CountedTest& test, const FlatBlock& block, Frame& frame);
-    Edge branch_by_data(std::size_t number, Frame& frame);
+    Edge branch_by_data(std::size_t number, Frame& frame, Script& ops);
+    [[noreturn]] void refuse_branch(const FlatBlock& block, const char* reason) const;
     Edge run_loop(std::size_t number, Script& ops);
     // Walks one run of a loop for all of them.
     Edge run_once(std::size_t number, const Values& entry, Frame& frame, Script& ops);

@@ -116,6 +116,33 @@ TEST(ControlFlow, BranchesOnDataCostTheirLongerWay) {
                 HasSubstr("depends on data, which is not modelled"));
 }
 
+TEST(ControlFlow, WaysThatDoTheSameAreOneWhicheverIsTaken) {
+    const auto body = [](const std::string& one, const std::string& other) {
+        return fmt::format(
+            "%v = memref.load %x[%c0] : memref<64xi32>\n%z = arith.constant 0 : i32\n"
+            "%q = arith.cmpi sgt, %v, %z : i32\n{}scf.if %q {{ {} }} else {{ {} }}\n{}aie.end",
+            kTake, one, other, kGive);
+    };
+    const std::string call = "func.call @k(%x) : (memref<64xi32>) -> ()\n";
+    const std::string work = "%p = arith.muli %v, %v : i32\n%p2 = arith.muli %p, %v : i32\n";
+    const std::string taken = call + kGive + kTake;
+    const auto script = [&](const std::string& one, const std::string& other) {
+        const std::string text = printed(body(one, other));
+        return text.substr(text.find("cores:"));
+    };
+    EXPECT_EQ(script(taken, work + taken), script(work + taken, taken));
+    EXPECT_EQ(script(taken, work + taken), script(work + taken, work + taken));
+    EXPECT_NE(script(taken, work + taken), script(taken, taken));
+    for (const std::string& other :
+         {call + kTake + kGive, std::string{kGive} + kTake, taken + kTake}) {
+        EXPECT_THAT(error_of(body(taken, other)),
+                    HasSubstr("which way this branch goes depends on data, which is not modelled"));
+    }
+    // Which words would travel depends on the way.
+    const std::string put = "aie.put_stream(%z : i32, %v : i32)\n";
+    EXPECT_THAT(error_of(body(put, put)), HasSubstr("which way this branch goes depends on data"));
+}
+
 // The counter has another name in the part that raises it.
 TEST(ControlFlow, AWhileThatCountsIsALoopOfItsRuns) {
     const auto body = [](const std::string& bound) {

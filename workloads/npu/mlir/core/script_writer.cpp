@@ -185,6 +185,21 @@ std::int64_t ScriptWriter::work_in(const Script& ops) const {
     return cycles;
 }
 
+Script ScriptWriter::events_of(const Script& ops) const {
+    Script events;
+    for (const program::CoreOp& op : ops) {
+        const auto* loop = std::get_if<program::LoopOp>(&op.op);
+        program::LoopOp inside = loop != nullptr ? *loop : program::LoopOp{};
+        inside.body = events_of(inside.body);
+        if (loop != nullptr && !inside.body.empty()) {
+            events.push_back({std::move(inside)});
+        } else if (loop == nullptr && !is_inline(op)) {
+            events.push_back(op);
+        }
+    }
+    return events;
+}
+
 // Work before and behind the run's events stays apart; without events it is one piece.
 Script ScriptWriter::as_body(Script ops) {
     flush(ops);

@@ -85,6 +85,8 @@ class ScriptWriter {
                  Location where, Script& ops);
     // The work in a script without events. `ops` has no others.
     std::int64_t work_in(const Script& ops) const;
+    // What a script does besides work of its own.
+    Script events_of(const Script& ops) const;
     // A run's pieces; work alone becomes one.
     Script as_body(Script ops);
 
