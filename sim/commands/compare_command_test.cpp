@@ -66,6 +66,27 @@ TEST_F(CompareCommand, SimulatesAgainWithTheCompiledCodeOfTheTrace) {
                                    "'device.npu.core.lock_cycles=14 cycle': median gap error"));
 }
 
+// Which of several functions has marked its code the design does not say: the one is taken with
+// which the gaps are those of the trace.
+TEST_F(CompareCommand, FindsWhichFunctionHasMarkedItsCode) {
+    const std::string design =
+        std::string{TILESIM_SOURCE_DIR} + "/configs/programs/lowered_loops.mlir";
+    ASSERT_EQ(call("run " + design +
+                   " --set 'design.marked=[other]' --set 'design.kernels.other=300 cycle' "
+                   "--trace t.json"),
+              0)
+        << output_;
+    EXPECT_EQ(call("compare " + design + " --against t.json --format json"), 1);
+    const auto json = nlohmann::json::parse(output_);
+    EXPECT_EQ(json["as_compiled"]["settings"],
+              nlohmann::json({"design.marked=[other]", "design.kernels.other=300 cycle"}));
+    EXPECT_EQ(json["as_compiled"]["median_gap_error_percent"], 0);
+    // What is stated stays.
+    EXPECT_EQ(call("compare " + design + " --against t.json --set 'design.marked=[other]'"), 1);
+    EXPECT_THAT(output_, HasSubstr("the trace has them, --set 'design.kernels.other=300 cycle': "
+                                   "median gap error 0.0 %"));
+}
+
 // Each line is its own run: half of K is not the time of all of K.
 TEST_F(CompareCommand, PredictsEachMeasuredRunWithItsKeys) {
     const std::string kernel =

@@ -16,6 +16,7 @@ namespace tilesim::sim::compare {
 namespace {
 
 using arch::npu::program::Kernel;
+constexpr std::size_t kMostReadings = 4;  // each is a simulation
 
 // Fewest measured cycles between two lock instructions of a core that follow each other directly,
 // as the simulation has them `lock_cycles` apart: between others the core works or waits.
@@ -72,23 +73,22 @@ std::optional<std::int64_t> other_kernel_cycles(const std::map<std::string, Pair
     return std::llround(median(mine));
 }
 
-// The only function that takes time, where its cost is a guess.
-const Kernel* guessed_kernel(const sim::Scenario& scenario) {
+// The functions that take time and may have marked it, those that take longest first.
+std::vector<const Kernel*> marked_functions(const sim::Scenario& scenario) {
     const auto* workload = scenario.problem.find<workloads::npu::program_file::ProgramWorkload>();
-    if (workload == nullptr) {
-        return nullptr;
-    }
-    const Kernel* only = nullptr;
-    for (const Kernel& kernel : workload->program.kernels) {
-        if (kernel.kind == arch::npu::program::KernelKind::Inline || kernel.cycles == 0) {
-            continue;
+    std::vector<const Kernel*> functions;
+    if (workload != nullptr) {
+        for (const Kernel& kernel : workload->program.kernels) {
+            const bool called = kernel.kind != arch::npu::program::KernelKind::Inline;
+            if (called && kernel.marked && kernel.cycles != 0) {
+                functions.push_back(&kernel);
+            }
         }
-        if (only != nullptr) {
-            return nullptr;
-        }
-        only = &kernel;
     }
-    return only != nullptr && only->estimated ? only : nullptr;
+    std::stable_sort(functions.begin(), functions.end(), [](const Kernel* a, const Kernel* b) {
+        return a->cycles.value_or(0) > b->cycles.value_or(0);
+    });
+    return functions;
 }
 
 }  // namespace
@@ -99,15 +99,29 @@ CompiledCode compiled_code(const TraceFile& measured, const TraceFile& simulated
     return {other_lock_spacing(units, lock_cycles.count()), other_kernel_cycles(units)};
 }
 
-std::vector<std::string> settings_of(const CompiledCode& code, const sim::Scenario& scenario) {
-    std::vector<std::string> settings;
+std::vector<std::vector<std::string>> settings_of(const CompiledCode& code,
+                                                  const sim::Scenario& scenario) {
+    std::vector<std::string> common;
     if (code.lock_spacing) {
-        settings.push_back(fmt::format("device.npu.core.lock_cycles={} cycle", *code.lock_spacing));
+        common.push_back(fmt::format("device.npu.core.lock_cycles={} cycle", *code.lock_spacing));
     }
-    if (const Kernel* kernel = guessed_kernel(scenario); code.kernel && kernel != nullptr) {
-        settings.push_back(fmt::format("design.kernels.{}={} cycle", kernel->name, *code.kernel));
+    const std::vector<const Kernel*> functions =
+        code.kernel ? marked_functions(scenario) : std::vector<const Kernel*>{};
+    std::vector<std::vector<std::string>> readings;
+    for (const Kernel* kernel : functions) {
+        if (kernel->estimated && readings.size() < kMostReadings) {
+            std::vector<std::string>& reading = readings.emplace_back(common);
+            if (functions.size() > 1) {
+                reading.push_back(fmt::format("design.marked=[{}]", kernel->name));
+            }
+            reading.push_back(
+                fmt::format("design.kernels.{}={} cycle", kernel->name, *code.kernel));
+        }
     }
-    return settings;
+    if (readings.empty() && !common.empty()) {
+        readings.push_back(std::move(common));
+    }
+    return readings;
 }
 
 }  // namespace tilesim::sim::compare

@@ -23,8 +23,11 @@ struct CompiledCode {  // where the simulation has something else
 CompiledCode compiled_code(const TraceFile& measured, const TraceFile& simulated,
                            arch::base::Cycles lock_cycles);
 
-// As for --set. Cycles of a kernel are those of the one function the cores call, unless somebody
-// has stated them: of several a trace does not say which it has marked.
-std::vector<std::string> settings_of(const CompiledCode& code, const sim::Scenario& scenario);
+// As for --set, each a way to read the trace: it does not say whose cycles those between markers
+// are. Where the cores call one function, they are its; of several each is tried that may be alone
+// in marking its code, those expected to last longest first. Nothing is set of a function whose
+// cycles somebody has stated.
+std::vector<std::vector<std::string>> settings_of(const CompiledCode& code,
+                                                  const sim::Scenario& scenario);
 
 }  // namespace tilesim::sim::compare

@@ -18,9 +18,10 @@ class Session final : public workloads::Runner {
   public:
     // `listener` hears the components' activities; it changes nothing. May be null.
     // `log` hears their memory's commands. May be null.
+    // `told`: what the checks before the run find in the case has been said.
     explicit Session(arch::base::ProbeListener* listener = nullptr,
-                     arch::memory::controller::CommandLog* log = nullptr)
-        : listener_(listener), log_(log) {}
+                     arch::memory::controller::CommandLog* log = nullptr, bool told = false)
+        : listener_(listener), told_(told), log_(log) {}
 
     workloads::RunResult run_whole(const workloads::Case& a_case);
     // The same where `runner` runs its systems; candidates for a mapping run alone before. Throws
@@ -45,6 +46,7 @@ class Session final : public workloads::Runner {
     arch::base::ProbeListener* listener_;
     bool modules_ = true;  // of SystemC, where it still elaborates
     bool part_ = false;    // of another case, which says what could not matter to it
+    bool told_ = false;
     arch::memory::controller::CommandLog* log_ = nullptr;
     HostClock::time_point began_ = HostClock::now();
 };
@@ -56,9 +58,9 @@ std::string lowered_text(const Scenario& scenario);
 // simulation: none of agents, and none where the mapping is still to be chosen.
 std::vector<std::string> unfelt_keys(const Scenario& scenario);
 
-// With provenance and host time. Once per process when the scenario needs simulation (SystemC
-// elaborates once).
+// With provenance and host time; `told` as a Session's. Once per process when the scenario needs
+// simulation (SystemC elaborates once).
 workloads::RunResult run(const Scenario& scenario, arch::base::ProbeListener* listener = nullptr,
-                         arch::memory::controller::CommandLog* log = nullptr);
+                         arch::memory::controller::CommandLog* log = nullptr, bool told = false);
 
 }  // namespace tilesim::sim::session

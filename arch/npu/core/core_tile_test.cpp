@@ -94,6 +94,17 @@ TEST(CoreTile, TellsWhatTraceUnitsSee) {
                             Pair(called + kWork + kToStall, "lock")));
 }
 
+TEST(CoreTile, AKernelWhoseCodeMarksNothingIsNotSeen) {
+    Bench b(round_of_work());
+    for (program::Kernel& kernel : b.program.kernels) {
+        kernel.marked = false;
+    }
+    b.release(0, kFull);
+    b.run();
+    EXPECT_THAT(b.states.told, ::testing::Each(::testing::Pair(
+                                   ::testing::_, ::testing::AnyOf("acquire", "release", "lock"))));
+}
+
 // A cycle, and as long as the lock is not granted.
 TEST(CoreTile, TellsHowLongALockHasHeldItUp) {
     constexpr std::int64_t kGrant = 41;

@@ -126,7 +126,7 @@ Cycles KernelCalls::multiply_cycles(std::int64_t a, std::int64_t b) const {
 
 // Programs mark a kernel's begin and end so; the script's own instructions are no kernel.
 void KernelCalls::tell_marker(const char* marker) const {
-    if (kernel().kind != KernelKind::Inline) {
+    if (kernel().kind != KernelKind::Inline && kernel().marked) {
         account_.tell(".kernel", marker, scheduler_.now());
     }
 }

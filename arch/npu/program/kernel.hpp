@@ -113,6 +113,7 @@ struct Kernel {
     bool by_element = false;
     bool as_modelled = false;  // `cycles` are a stated share of the timing model's, and follow it
     bool estimated = false;    // `cycles` are a guess: nobody has stated them
+    bool marked = true;        // its code tells trace units of its begin and end
     base::FilePlace where = {};
 };
 // Bytes of one row of a Matvec's or Dequantise's A: its elements, then their bf16 scale factors.

@@ -32,6 +32,7 @@ std::string further_keys(const Kernel& k) {
     text += k.scale_block > 0 ? fmt::format(", scale_block: {}", k.scale_block) : "";
     text += k.iteration_lanes > 0 ? fmt::format(", iteration_lanes: {}", k.iteration_lanes) : "";
     text += k.by_element ? ", by_element: on" : "";
+    text += k.marked ? "" : ", marked: off";
     return text;
 }
 

@@ -199,6 +199,8 @@ class Reader {
                        "overlap");
         entry.optional("by_element", kernel.by_element,
                        "cast: whether such an iteration converts element by element");
+        entry.optional("marked", kernel.marked,
+                       "whether its code tells trace units of its begin and end (event0, event1)");
         const bool stated = kernel.kind == KernelKind::Fixed || kernel.kind == KernelKind::Inline;
         if (stated && !kernel.cycles) {
             entry.error("cycles", "is needed for a kernel of kind fixed or inline");

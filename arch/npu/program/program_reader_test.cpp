@@ -35,7 +35,7 @@ routes:
     keep_header: on
     path: [{tile: [0, 1], in: dma0, out: north0, arbiter: 3}]
 kernels:
-  - {name: work, kind: fixed, m: 0, k: 0, n: 0, a: int8, b: int8, c: int8, b_layout: column_major, cycles: 9}
+  - {name: work, kind: fixed, m: 0, k: 0, n: 0, a: int8, b: int8, c: int8, b_layout: column_major, cycles: 9, marked: off}
   - {name: cast, kind: vector, m: 4, k: 0, n: 8, a: f32, b: f32, c: bf16, b_layout: column_major, operation: cast, iteration_lanes: 16, by_element: on}
 cores:
   - tile: [0, 2]

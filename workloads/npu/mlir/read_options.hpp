@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,8 @@ struct KernelCosts {
     std::map<std::string, CascadeWords> cascade;  // by function
     std::map<std::string, StreamWords> streams;   // by function
     std::optional<std::int64_t> default_kernel;   // of functions not listed
+    // Functions whose code marks its begin and end for trace units; nothing stated: all of them.
+    std::optional<std::set<std::string>> marked{};
     std::optional<BodylessCore> default_core;
     InlineCosts inline_code;
 };

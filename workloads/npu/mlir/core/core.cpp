@@ -21,12 +21,15 @@
 #include "workloads/npu/mlir/core/word_operations.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
 #include "workloads/npu/mlir/syntax/constant_folding.hpp"
+#include "workloads/npu/mlir/syntax/unknown_name.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir::core {
 
 using control_flow::undefined_value;
 using syntax::kBehindBuffer;
+using syntax::keys_of;
+using syntax::unknown_symbol;
 
 namespace {
 
@@ -400,9 +403,23 @@ bool waits_for_left_out(const Lowering& lowering, const Operation& core) {
     return waits;
 }
 
+// What `design.marked` names must be there.
+void check_marked(Lowering& lowering) {
+    const auto& marked = lowering.options.costs.marked;
+    for (const std::string& name : marked.value_or(std::set<std::string>{})) {
+        lowering.attempt([&] {
+            if (!lowering.functions.contains(name)) {
+                throw unknown_symbol(lowering.device.where, "function", name,
+                                     keys_of(lowering.functions));
+            }
+        });
+    }
+}
+
 }  // namespace
 
 void lower_cores(Lowering& lowering) {
+    check_marked(lowering);
     int failed = 0;
     std::set<program::TileCoordinate> tiles;
     for (const Operation& operation : lowering.body()) {

@@ -193,6 +193,26 @@ TEST(Design, KernelCostsAreStatedOrEstimated) {
     EXPECT_EQ(read(body, options).program.kernels.at(0).cycles, 77);
 }
 
+TEST(Design, FunctionsWhoseCodeIsMarkedAreThoseThatAreNamed) {
+    const std::string body = std::string{kSmallDesign} +
+                             "func.func private @k(memref<16xi32>) func.func private @m()\n"
+                             "aie.core(%c) { func.call @k(%x) : (memref<16xi32>) -> ()\n"
+                             "func.call @m() : () -> () aie.end }";
+    const auto marked = [&](const ReadOptions& options) {
+        std::vector<bool> of;
+        for (const program::Kernel& kernel : read(body, options).program.kernels) {
+            of.push_back(kernel.marked);
+        }
+        return of;
+    };
+    ReadOptions options;
+    EXPECT_EQ(marked(options), (std::vector<bool>{true, true}));
+    options.costs.marked = {"m"};
+    EXPECT_EQ(marked(options), (std::vector<bool>{false, true}));
+    options.costs.marked = {"mm"};
+    EXPECT_THAT(error_of(body, options), HasSubstr("no function is named @mm; did you mean @"));
+}
+
 TEST(Design, BodylessCoresFollowTheirLocks) {
     const std::string body =
         std::string{kSmallDesign} +
@@ -231,8 +251,10 @@ TEST(Design, BodylessCoresOfASequenceThatSetsTheArrayUpFollowWhatItStarts) {
     const std::string body =
         std::string{kSmallDesign} + "%f = aie.lock(%c, 1)\naie.runtime_sequence() {\n" +
         write(0x1F000, 0) + write(0x1F010, 1) + descriptor + write(0x1DE04, 3) + "}";
-    const program::Program program = read(body).program;
+    const Design design = read(body);
+    const program::Program& program = design.program;
     ASSERT_EQ(program.cores.size(), 1U);
+    EXPECT_THAT(design.notes, testing::Contains(HasSubstr("tile 0,2 has no core in this file")));
     const auto& loop = std::get<program::LoopOp>(program.cores[0].script[0].op);
     ASSERT_EQ(loop.body.size(), 3U);  // takes lock 0, works, gives lock 1
     const auto lock = [&program](std::int64_t index) {

@@ -55,6 +55,7 @@ std::int64_t called_kernel(Lowering& lowering, const std::string& symbol, const 
     const auto stated = costs.kernels.find(symbol);
     program::Kernel kernel;
     kernel.name = plain_name(symbol);
+    kernel.marked = !costs.marked || costs.marked->contains(symbol);
     if (stated != costs.kernels.end()) {
         kernel.cycles = stated->second;
     } else if (costs.default_kernel) {

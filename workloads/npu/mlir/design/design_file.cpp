@@ -93,6 +93,14 @@ void read_costs(Node& node, KernelCosts& costs) {
                       "a call of any function not listed; left out: estimated from its buffers");
         costs.default_kernel = cycles.count();
     }
+    if (node.has("marked")) {
+        costs.marked.emplace();
+        for (Node& entry : node.list("marked",
+                                     "functions whose code tells trace units of its begin and end "
+                                     "(event0, event1); left out: all")) {
+            costs.marked->insert(entry.scalar());
+        }
+    }
     if (node.has("default_core")) {
         Node core = node.child("default_core", "what cores do whose body is not in the design");
         BodylessCore stated;
@@ -341,8 +349,9 @@ DesignFile read_design_file(Node node, const std::string& scenario) {
                   "configurations that the sequence loads: by the firmware, or as the register "
                   "writes that the compiler puts into the sequence instead (--expand-load-pdis)");
     std::string costs;
-    node.optional("kernels_file", costs,
-                  "a file of kernels, cascade, stream, default_kernel, default_core, inline");
+    node.optional(
+        "kernels_file", costs,
+        "a file of kernels, cascade, stream, default_kernel, default_core, marked, inline");
     if (!costs.empty()) {
         const std::string path = beside(scenario, costs);
         if (const auto text = read_named_file(node, "kernels_file", path)) {
