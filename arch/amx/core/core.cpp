@@ -244,6 +244,7 @@ void Core::restart(std::int64_t now) {
     finished_at_ = caches::kUnknownCycle;
     counters_ = {};
     spent_ = {};
+    overlapped_ = {};
 }
 
 void Core::pass_barrier() {

@@ -47,6 +47,11 @@ class Core {
     const program::Statement& faulting() const { return program_.statements[stream_.position()]; }
     const CoreCounters& counters() const { return counters_; }
     std::int64_t spent(CoreState state) const { return spent_[static_cast<std::size_t>(state)]; }
+    // Cycles in which TMUL multiplied and then waited for what the next product needed, by what
+    // that was: a faster multiplier would have waited longer.
+    std::int64_t overlapped(CoreState wait) const {
+        return overlapped_[static_cast<std::size_t>(wait)];
+    }
     caches::PrivateCaches& caches() { return caches_; }
     const caches::PrivateCaches& caches() const { return caches_; }
     Translation& pages() { return pages_; }
@@ -163,6 +168,7 @@ class Core {
     std::optional<program::Fault> fault_;
     CoreCounters counters_;
     std::array<std::int64_t, kCoreStates.kStates> spent_{};
+    std::array<std::int64_t, kCoreStates.kStates> overlapped_{};  // of those multiplying
 };
 
 }  // namespace tilesim::arch::amx::core

@@ -21,6 +21,7 @@ void Core::charge_parts(std::int64_t until) {
     while (at < until) {
         std::int64_t end = until;
         const CoreState state = cause(at, end);
+        overlapped_[static_cast<std::size_t>(state)] += ports_.take_product();
         charge(state, at, end);
         at = end;
     }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 
 #include "arch/amx/core/core_testing.hpp"
@@ -8,20 +9,30 @@
 namespace tilesim::arch::amx::core {
 namespace {
 
-// Cycles a program spends in each state; what it has not is not named.
-std::map<CoreState, std::int64_t> states(const std::string& text, const AmxConfig& config,
-                                         caches::Level level = caches::Level::L1) {
-    const Run result = run(program::read_program(text, "test"), config, level);
-    std::map<CoreState, std::int64_t> spent;
+using States = std::map<CoreState, std::int64_t>;
+
+// Those with cycles.
+States named(const std::array<std::int64_t, kCoreStates.kStates>& cycles) {
+    States states;
     for (std::size_t i = 0; i < kCoreStates.kStates; ++i) {
         const auto state = static_cast<CoreState>(i);
-        if (result.spent[i] > 0 && state != CoreState::Finished) {
-            spent[state] = result.spent[i];
+        if (cycles[i] > 0 && state != CoreState::Finished) {
+            states[state] = cycles[i];
         }
     }
-    return spent;
+    return states;
 }
-using States = std::map<CoreState, std::int64_t>;
+
+// Cycles a program spends in each state.
+States states(const std::string& text, const AmxConfig& config,
+              caches::Level level = caches::Level::L1) {
+    return named(run(program::read_program(text, "test"), config, level).spent);
+}
+
+// Of those that multiply, the overlapped.
+States overlapped(const std::string& text, const AmxConfig& config) {
+    return named(run(program::read_program(text, "test"), config).overlapped);
+}
 
 const std::string kTile4 = "tileloadd tmm4, [0], 64\n";
 const std::string kDot = "tdpbssd tmm0, tmm4, tmm6\n";
@@ -61,6 +72,21 @@ TEST(CoreAccount, WhileItBringsInBTmulIsBusy) {
     EXPECT_EQ(states(shorter, config), (States{{CoreState::Configure, 199},
                                                {CoreState::Ports, 1},
                                                {CoreState::Multiply, 11 + 1}}));
+}
+
+// Lines of the load from 200 to 207, L1 latency 5, 33 more to the tile: in 245.
+TEST(CoreAccount, WhatIsMultipliedBeforeAProductWaitsForItsTileIsOverlapped) {
+    AmxConfig config = with_configuration(199);
+    config.window.allocate = 8;
+    const std::string load = kConfigure + std::string{"tileloadd tmm5, [0], 64\n"};
+    const std::string one = "tdpbssd tmm0, tmm4, tmm6\n";
+    const std::string two = one + "tdpbssd tmm1, tmm4, tmm6\n";
+    const std::string three = two + "tdpbssd tmm2, tmm4, tmm6\n";  // from 200 to 248
+    const std::string next = "tdpbssd tmm3, tmm5, tmm6\n";
+    EXPECT_EQ(overlapped(load + one + next, config), (States{{CoreState::LoadL1, 16}}));
+    // The first keeps the second, which keeps nobody.
+    EXPECT_EQ(overlapped(load + two + next, config), (States{{CoreState::LoadL1, 16}}));
+    EXPECT_EQ(overlapped(load + three + next, config), States{});
 }
 
 TEST(CoreAccount, ATdpWaitsForATileOfTheL1) {

@@ -28,6 +28,7 @@ Counts grown(Counts counts, const Counts& then, const Counts& now, std::int64_t 
                     times);
     for (std::size_t state = 0; state < counts.spent.size(); ++state) {
         counts.spent[state] += times * (now.spent[state] - then.spent[state]);
+        counts.overlapped[state] += times * (now.overlapped[state] - then.overlapped[state]);
     }
     return counts;
 }

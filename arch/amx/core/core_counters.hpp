@@ -68,6 +68,7 @@ struct Counts {
     std::int64_t cycle = 0;
     CoreCounters core;
     std::array<std::int64_t, kCoreStates.kStates> spent{};
+    std::array<std::int64_t, kCoreStates.kStates> overlapped{};
     caches::CacheCounters caches;
     std::int64_t walks = 0;
     std::int64_t misses = 0;  // of the first TLB

@@ -49,7 +49,8 @@ caches::StateRecord Core::tags() const {
 }
 
 Counts Core::counts() const {
-    return {now_, counters_, spent_, caches_.counters(), pages_.walks(), pages_.misses()};
+    return {now_,           counters_,      spent_, overlapped_, caches_.counters(),
+            pages_.walks(), pages_.misses()};
 }
 
 std::int64_t Core::leap(std::int64_t grid) {
@@ -68,6 +69,7 @@ std::int64_t Core::leap(std::int64_t grid) {
     const Counts counted = grown(counts(), period.then, period.now, times);
     counters_ = counted.core;
     spent_ = counted.spent;
+    overlapped_ = counted.overlapped;
     caches_.skip(cycles, counted.caches);
     pages_.set_counts(counted.walks, counted.misses);
     stream_.skip(end, times * period.turns());

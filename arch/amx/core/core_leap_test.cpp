@@ -66,6 +66,9 @@ void expect_same(const AmxConfig& config, const std::string& text, bool must_ski
         EXPECT_EQ(is.spent(static_cast<CoreState>(state)),
                   expected.spent(static_cast<CoreState>(state)))
             << text << kCoreStates[static_cast<CoreState>(state)].name;
+        EXPECT_EQ(is.overlapped(static_cast<CoreState>(state)),
+                  expected.overlapped(static_cast<CoreState>(state)))
+            << text << kCoreStates[static_cast<CoreState>(state)].name;
     }
     EXPECT_EQ(is.counters().instructions, expected.counters().instructions) << text;
     EXPECT_EQ(is.counters().dot_cycles, expected.counters().dot_cycles);

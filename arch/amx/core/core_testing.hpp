@@ -16,6 +16,7 @@ inline constexpr std::int64_t kPage = 1 << 20;
 struct Run {
     std::int64_t cycles = 0;
     std::array<std::int64_t, kCoreStates.kStates> spent{};
+    std::array<std::int64_t, kCoreStates.kStates> overlapped{};
 };
 
 // With the first 32 KiB after 0 and after kPage in the L1 where they fit.
@@ -30,10 +31,11 @@ inline Run run(const program::Program& program, const AmxConfig& config = {},
         core.advance(core.now() + 1000);
     }
     EXPECT_FALSE(core.fault()) << core.fault()->reason;
-    Run result{core.finished_at(), {}};
+    Run result{core.finished_at(), {}, {}};
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < kCoreStates.kStates; ++i) {
         result.spent[i] = core.spent(static_cast<CoreState>(i));
+        result.overlapped[i] = core.overlapped(static_cast<CoreState>(i));
         sum += result.spent[i];
     }
     EXPECT_EQ(sum, core.now());

@@ -70,6 +70,7 @@ void Ports::issue_tmul(std::int64_t now) {
             tmul_.erase(it);
             tmul_use_ = TmulUse::StoreRead;
             tmul_free_ = now + entry.lines;
+            product_ = 0;
             store_free_ = now + entry.lines;
             execute_store(id, now, 0);
             return;
@@ -83,6 +84,7 @@ void Ports::issue_tmul(std::int64_t now) {
         tmul_use_ = TmulUse::Multiply;
         const std::int64_t cycles = config_.tiles.dot_cycles(entry.rows);
         tmul_free_ = now + cycles;
+        product_ = cycles;
         if (loads_b) {
             b_free_ = now + entry.lines;
         }

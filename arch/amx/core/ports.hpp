@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "arch/amx/core/scoreboard.hpp"
@@ -26,6 +27,8 @@ class Ports {
     // Until `tmul_free`.
     TmulUse tmul_use() const { return tmul_use_; }
     std::int64_t tmul_free() const { return tmul_free_; }
+    // TMUL's cycles of the product it has just done; asked once, of others 0.
+    std::int64_t take_product() { return std::exchange(product_, 0); }
     // Until then no product with a B of its own starts.
     std::int64_t b_free() const { return b_free_; }
     std::int64_t next_event(std::int64_t now) const;
@@ -81,6 +84,7 @@ class Ports {
     std::int64_t most_scalar_ = 0;
     std::vector<EntryId> scalar_;
     std::int64_t tmul_free_ = 0;
+    std::int64_t product_ = 0;
     std::int64_t b_free_ =
         0;  // the multiplier has taken the B of its last product that brought one
     std::int64_t store_free_ = 0;

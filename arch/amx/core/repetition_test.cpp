@@ -149,12 +149,14 @@ TEST(Counts, GrowByWhatWasCountedInAPeriod) {
     then.caches.most_misses = 3;
     then.walks = 1;
     then.spent[2] = 1000;
+    then.overlapped[2] = 500;
     Counts now = then;
     now.core.dots = 13;
     now.caches.fills = 105;
     now.caches.most_misses = 4;
     now.walks = 8;
     now.spent[2] = 1011;
+    now.overlapped[2] = 507;
     Counts later = now;
     later.core.dots = 14;
     const Counts grown_by = grown(later, then, now, 5);
@@ -163,6 +165,7 @@ TEST(Counts, GrowByWhatWasCountedInAPeriod) {
     EXPECT_EQ(grown_by.caches.most_misses, 4);
     EXPECT_EQ(grown_by.walks, 8 + 5 * 7);
     EXPECT_EQ(grown_by.spent[2], 1011 + 5 * 11);
+    EXPECT_EQ(grown_by.overlapped[2], 507 + 5 * 7);
 }
 
 }  // namespace

@@ -147,6 +147,21 @@ class SocketModel final : public Model {
     Socket socket_;
 };
 
+// Of a core, in the mean.
+std::vector<Cause> overlapped_of(const Socket& socket) {
+    std::vector<Cause> overlapped;
+    for (std::size_t s = 0; s < arch::amx::core::kCoreStates.kStates; ++s) {
+        const auto state = static_cast<arch::amx::core::CoreState>(s);
+        double cycles = 0;
+        for (std::size_t i = 0; i < socket.cores(); ++i) {
+            cycles += static_cast<double>(socket.core(i).overlapped(state));
+        }
+        overlapped.emplace_back(cycles / static_cast<double>(socket.cores()),
+                                arch::amx::core::kCoreStates[state].name);
+    }
+    return overlapped;
+}
+
 class AmxJob final : public Job {
   public:
     AmxJob(const Case& a_case, AmxWork work) : case_(a_case), work_(std::move(work)) {}
@@ -155,6 +170,7 @@ class AmxJob final : public Job {
         const AmxConfig config = at_work(case_.device.get<AmxConfig>(), working(work_));
         Functional functional(case_, work_);
         SocketModel* model = nullptr;
+        std::vector<Cause> overlapped;
         Plan plan{.memory = case_.device.memory,
                   .lookahead = arch::amx::socket::Uncore::memory_lookahead(config),
                   .clock = config.clock,
@@ -166,6 +182,7 @@ class AmxJob final : public Job {
         };
         plan.collect = [&](RunEnd) {
             throw_fault(case_, model->socket());
+            overlapped = overlapped_of(model->socket());
             collect(config, model->socket(), result);
         };
         runner.run(case_, plan, result);
@@ -181,7 +198,7 @@ class AmxJob final : public Job {
         SIM_CHECK(result.time_ns >= result.bounds->tightest_ns(),
                   "the simulation ({} ns) beats its own {} bound ({} ns)", result.time_ns,
                   result.bounds->binding(), result.bounds->tightest_ns());
-        name_core_bottlenecks(result);
+        name_core_bottlenecks(result, overlapped);
         functional.check(result);
     }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -49,8 +50,17 @@ bool waits_for_data(std::string_view state) {
 
 }  // namespace
 
-void name_core_bottlenecks(RunResult& result) {
+void name_core_bottlenecks(RunResult& result, const std::vector<Cause>& overlapped) {
     const bool saturated = dram_is_saturated(result);
+    double hidden = 0;
+    for (const auto& [cycles, state] : overlapped) {
+        hidden += waits_for_data(state) ? cycles : 0;
+    }
+    const auto behind = [&](const std::string& state) {
+        const auto found = std::find_if(overlapped.begin(), overlapped.end(),
+                                        [&](const Cause& each) { return each.second == state; });
+        return found != overlapped.end() && waits_for_data(state) ? found->first : 0.0;
+    };
     std::vector<Cause> causes{{0, "DRAM"}};
     for (const auto& [name, states] : result.where) {
         for (const auto& [state, cycles] : states) {
@@ -58,10 +68,11 @@ void name_core_bottlenecks(RunResult& result) {
             if (name != "core" || state == "finished") {
                 continue;
             }
+            const double counted = cycles + behind(state) - (state == "multiply" ? hidden : 0);
             if (saturated && waits_for_data(state)) {
-                causes.front().first += cycles;
+                causes.front().first += counted;
             } else {
-                causes.emplace_back(cycles, "core: " + state);
+                causes.emplace_back(counted, "core: " + state);
             }
         }
     }
