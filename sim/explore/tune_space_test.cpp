@@ -46,6 +46,20 @@ TEST(TuneSpace, PlacementsDifferAndTheirBoundsHold) {
     EXPECT_NE(std::find(names.begin(), names.end(), "column-major"), names.end());
 }
 
+// Rows open for a vector while the modes change after the one before: eight take 416.5 ns, where
+// the closed form of one times eight is 584.
+TEST(TuneSpace, BoundsOfSeveralVectorsHoldWhereRowsOpenWhileModesChange) {
+    const std::string text =
+        "device: gddr6_aim\n"
+        "workload: {gemm: {M: 8, K: 192, N: 64, a: int8, b: int8, c: int32}}\n";
+    const auto space = tune_space(parse_scenario(text, "test", {}));
+    for (std::size_t i = 0; i < space.size(); i += 7) {
+        if (space[i].name.find("column-major") == std::string::npos) {  // which do not fit here
+            expect_bound_holds(text, space[i]);
+        }
+    }
+}
+
 // Where a launch is most of the time, a search that did not know so could rule nothing out.
 TEST(TuneSpace, NothingOnAnArrayIsFasterThanItsLaunchAndItsWork) {
     const std::string device = "device: xdna2\nworkload: ";

@@ -66,7 +66,21 @@ std::int64_t recovery_of_results(const GemvProblem& gemv, const PimPlacement& p,
     return waits;
 }
 
+// From the last command of a row until the first MAC of the next one.
+std::int64_t row_switch_of(const MemoryConfig& memory, const PimConfig& pim) {
+    const arch::pim::BankTiming times(memory.timing, pim);
+    const std::int64_t spread = pim.activates_at_once
+                                    ? 0
+                                    : arch::pim::BankTiming::last_of_activates(
+                                          memory.timing, memory.banks() / pim.banks_per_unit);
+    return (times.precharge_all + times.activate_to_mac).count() + spread;
+}
+
 }  // namespace
+
+std::int64_t overlap_of_vectors(const MemoryConfig& memory, const PimConfig& pim) {
+    return pim.mode_change.count() > 0 ? pim.banks_per_unit * row_switch_of(memory, pim) : 0;
+}
 
 std::int64_t closed_form_cycles(const GemvProblem& gemv, const PimPlacement& p,
                                 const MemoryConfig& memory, const PimConfig& pim) {
@@ -106,15 +120,10 @@ std::int64_t closed_form_cycles(const GemvProblem& gemv, const PimPlacement& p,
         words + scale_words + (pim.spill == arch::pim::Spill::Row ? p.row_blocks * results : 0);
     const std::int64_t rows =
         ceil_div(share, memory.row.count() * kBitsPerByte / pim.register_bits);
-    const std::int64_t spread = pim.activates_at_once
-                                    ? 0
-                                    : arch::pim::BankTiming::last_of_activates(
-                                          memory.timing, memory.banks() / pim.banks_per_unit);
-    const std::int64_t row_switch = (times.precharge_all + times.activate_to_mac).count() + spread;
     const std::int64_t last_close = (times.write_to_precharge - pim.command_interval).count();
     turns += recovery_of_results(gemv, p, memory, pim);
-    const std::int64_t of_a_bank =
-        commands * slot + words * pim.mac_slot().count() + turns + rows * row_switch;
+    const std::int64_t of_a_bank = commands * slot + words * pim.mac_slot().count() + turns +
+                                   rows * row_switch_of(memory, pim);
     // The last row of a unit's first bank closes while the other works.
     return pim.banks_per_unit * of_a_bank - (pim.banks_per_unit - 1) * times.precharge_all.count() -
            (pim.program_end == arch::pim::ProgramEnd::LastCommand ? times.precharge_all.count()

@@ -127,10 +127,14 @@ double bound_ns(const Case& a_case, const GemvProblem& gemv, const PimPlacement&
                               placement, in_banks);
 }
 
-// The same of all vectors.
+// The same of all vectors, less what may pass beside the one before.
 double placed_ns(const Case& a_case, const Product& product, const PimPlacement& placement) {
-    return bound_ns(a_case, product.gemv, placement) *
-           static_cast<double>(arch::base::ceil_div(product.vectors, placement.vectors));
+    const auto& memory = a_case.device.memory;
+    const auto passes =
+        static_cast<double>(arch::base::ceil_div(product.vectors, placement.vectors));
+    const arch::base::Cycles overlap{overlap_of_vectors(memory, a_case.device.get<PimConfig>())};
+    return passes * bound_ns(a_case, product.gemv, placement) -
+           (passes - 1) * arch::base::ns_of(overlap, memory.clock);
 }
 
 // Why the mapping given cannot be placed.

@@ -103,5 +103,9 @@ arch::pim::PimProgram lower(const GemvProblem& gemv, const PimPlacement& placeme
 std::int64_t closed_form_cycles(const GemvProblem& gemv, const PimPlacement& placement,
                                 const arch::memory::device::MemoryConfig& memory,
                                 const arch::pim::PimConfig& pim);
+// CK of them that may pass beside the commands of the vector before: rows close and open while the
+// modes of registers and banks change.
+std::int64_t overlap_of_vectors(const arch::memory::device::MemoryConfig& memory,
+                                const arch::pim::PimConfig& pim);
 
 }  // namespace tilesim::workloads::pim::gemv
