@@ -61,13 +61,15 @@ double MemoryPath::busiest_column_ns(const arch::npu::ShimConfig& shim, const Ru
     return busiest;
 }
 
-double MemoryPath::dram_ns(const std::vector<Runs>& runs) const {
+double MemoryPath::dram_bytes(const std::vector<Runs>& runs) const {
     const double burst = static_cast<double>(memory.burst.count());
-    const double bytes =
-        std::accumulate(runs.begin(), runs.end(), 0.0, [&](double sum, const Runs& each) {
-            return sum + pieces_of(each, memory.burst.count()) * burst;
-        });
-    return bytes / memory.peak_bytes_per_second() * kNanosecondsPerSecond;
+    return std::accumulate(runs.begin(), runs.end(), 0.0, [&](double sum, const Runs& each) {
+        return sum + pieces_of(each, memory.burst.count()) * burst;
+    });
+}
+
+double MemoryPath::dram_ns(const std::vector<Runs>& runs) const {
+    return dram_bytes(runs) / memory.peak_bytes_per_second() * kNanosecondsPerSecond;
 }
 
 double MemoryPath::column_ns(const arch::npu::ShimConfig& shim,
@@ -88,6 +90,12 @@ double MemoryPath::answers_ns(const arch::npu::ShimConfig& shim, const std::vect
     const double latency = ns_of(fabric.request_latency + fabric.response_latency) + kDramLatencyNs;
     return std::max(dram_bytes / memory.peak_bytes_per_second() / kOfPeak * kNanosecondsPerSecond,
                     bursts * latency / static_cast<double>(channels * shim.outstanding_bursts));
+}
+
+double MemoryPath::writes_ns(const arch::npu::ShimConfig& shim, const Runs& writes,
+                             std::int64_t channels) const {
+    return pieces_of(writes, shim.burst.count()) * ns_of(fabric.request_latency) /
+           static_cast<double>(channels * shim.outstanding_writes);
 }
 
 double MemoryPath::least_ns(const arch::npu::ShimConfig& shim, const Traffic& traffic) const {

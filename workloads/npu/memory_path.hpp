@@ -42,7 +42,9 @@ struct MemoryPath {
     // behind it, and the pieces each column's port sends.
     double least_ns(const arch::npu::ShimConfig& shim, const Traffic& traffic) const;
 
-    // What DRAM takes at its peak for the whole bursts that the runs touch.
+    // Bytes of the whole bursts of DRAM that the runs touch, and what it takes for them at its
+    // peak.
+    double dram_bytes(const std::vector<Runs>& runs) const;
     double dram_ns(const std::vector<Runs>& runs) const;
 
     // What the fabric takes for runs of one direction: link, blocks and ports.
@@ -60,6 +62,10 @@ struct MemoryPath {
     // turnarounds, and answers to `reads` for as many bursts as `channels` keep under way.
     double answers_ns(const arch::npu::ShimConfig& shim, const std::vector<Runs>& reads,
                       double dram_bytes, std::int64_t channels) const;
+
+    // What writes take on their way to memory, of which `channels` keep so many under way each.
+    double writes_ns(const arch::npu::ShimConfig& shim, const Runs& writes,
+                     std::int64_t channels) const;
 };
 
 }  // namespace tilesim::workloads::npu

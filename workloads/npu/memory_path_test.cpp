@@ -37,6 +37,18 @@ TEST(MemoryPath, AColumnsRunsBeginWhereItsPartOfARowDoes) {
     EXPECT_DOUBLE_EQ(pieces_of(of_column({76800, 48, 768}, 2, 8), chop), 300);
 }
 
+// A thousand rows of 16 bytes, and a thousand of 384 in bursts of 256: two channels have five under
+// way each, for 70 ns.
+TEST(MemoryPath, ShortWritesTakeTheirWayToMemoryAFewAtATime) {
+    Machine m = load_machine("xdna", "ddr5_5600");
+    m.npu.shim.burst = arch::base::Bytes{256};
+    m.npu.shim.outstanding_writes = 5;
+    m.fabric.request_latency = arch::base::Femtoseconds{70'000'000};
+    const MemoryPath path{m.memory, m.fabric};
+    EXPECT_DOUBLE_EQ(path.writes_ns(m.npu.shim, {16e3, 16, 512}, 2), 1000 * 70.0 / (2 * 5));
+    EXPECT_DOUBLE_EQ(path.writes_ns(m.npu.shim, {384e3, 384, 512}, 2), 2000 * 70.0 / (2 * 5));
+}
+
 TEST(MemoryPath, TheSlowestOfMemoryLinkBlocksAndPortsBinds) {
     Machine m = load_machine("xdna", "ddr5_5600");
     m.fabric.link_width = arch::base::BytesPerCycle{16};

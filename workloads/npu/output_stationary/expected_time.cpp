@@ -155,14 +155,14 @@ double busiest_port_ns(const SearchContext& at, const OutputStationaryMapping& m
 
 // What reads take: DRAM and its answers; fabric; page walks.
 double reads_ns(const SearchContext& at, const OutputStationaryMapping& map,
-                const GemmBounds& bounds, const RoundRuns& runs) {
+                const RoundRuns& runs) {
     const arch::npu::ShimConfig& shim = at.config.shim;
     const std::int64_t columns = map.columns_of(at.config);
-    return std::max({at.path.answers_ns(shim, {runs.a, runs.b}, bounds.dram_bytes,
-                                        columns * at.config.shim_dma.channels),
-                     at.path.fabric_ns(shim, {runs.a, runs.b}, columns),
-                     busiest_port_ns(at, map, runs),
-                     page_walks(at, map, runs) * ns_of(at.path.fabric.page_walk)});
+    return std::max(
+        {at.path.answers_ns(shim, {runs.a, runs.b}, at.path.dram_bytes({runs.a, runs.b, runs.c}),
+                            columns * at.config.shim_dma.channels),
+         at.path.fabric_ns(shim, {runs.a, runs.b}, columns), busiest_port_ns(at, map, runs),
+         page_walks(at, map, runs) * ns_of(at.path.fabric.page_walk)});
 }
 
 // A core's, a round: its calls lose them where buffers of A and B share banks.
@@ -179,12 +179,15 @@ double conflicts_ns(const SearchContext& at, const OutputStationaryMapping& map,
 }
 
 // A round's C: a word a cycle through a column's shim, and through the fabric in runs of a tile's
-// row.
+// row, some of them at a time.
 double c_leaves_ns(const SearchContext& at, const OutputStationaryMapping& map,
                    const Rounds& rounds, const RoundRuns& runs) {
     const std::int64_t columns = map.columns_of(at.config);
-    const double fabric = std::max(at.path.fabric_ns(at.config.shim, {runs.c}, columns),
-                                   at.path.busiest_column_ns(at.config.shim, runs.c, columns));
+    const ArrayShape shape = shape_of(view_of(at.problem, map), at.config);
+    const double fabric =
+        std::max({at.path.fabric_ns(at.config.shim, {runs.c}, columns),
+                  at.path.busiest_column_ns(at.config.shim, runs.c, columns),
+                  at.path.writes_ns(at.config.shim, runs.c, shape.columns * shape.c_out)});
     return std::max(static_cast<double>(map.rows_of(at.config)) * rounds.c_leaves_ns,
                     fabric / rounds.count);
 }
@@ -217,7 +220,7 @@ double expected_ns(const SearchContext& at, const OutputStationaryMapping& map,
     Rounds rounds = rounds_of(at, map, bounds);
     rounds.work_ns += conflicts_ns(at, map, rounds);
     const RoundRuns runs = runs_of(at, map, rounds);
-    const double reads = reads_ns(at, map, bounds, runs);
+    const double reads = reads_ns(at, map, runs);
     const double work = rounds.work_ns * rounds.count;
     const double c_leaves = c_leaves_ns(at, map, rounds, runs);
     // The first blocks have come whole before any work; after the last ones comes their work.

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <utility>
+
 #include "arch/npu/core/kernel_timing.hpp"
 #include "workloads/npu/output_stationary/bounds.hpp"
 #include "workloads/npu/output_stationary/mapping_search_testing.hpp"
@@ -82,6 +85,24 @@ TEST_F(ExpectedTime, ARoundTakesAtLeastWhatItsBytesTakeInDram) {
     machine_.memory.clock = arch::base::Hertz{100'000'000};
     EXPECT_NEAR(period(gemm(768, 768, 768, DataType::Int8, DataType::Int8), tile(48, 48, 64, 384)),
                 (3 + 4 + 1) * 768.0 * 768 / machine_.memory.peak_bytes_per_second() * 1e9 / 12, 1);
+}
+
+// Rows of tiles of 32 bytes, in bursts of 64: A is read for each of six rounds of columns, B for
+// each of four of rows, C written once, all twice.
+TEST_F(ExpectedTime, WholeBurstsOfDramAreExpectedForShortRuns) {
+    GemmProblem problem = gemm(768, 768, 768, DataType::Int8, DataType::Int8);
+    problem.b_column_major = false;
+    machine_.memory.burst = arch::base::Bytes{64};
+    const auto at_clock = [&](std::int64_t hertz) {
+        machine_.memory.clock = arch::base::Hertz{hertz};
+        return std::pair{expected(problem, tile(48, 32, 32, 32)),
+                         1e9 / machine_.memory.peak_bytes_per_second()};
+    };
+    const auto [slow, slow_byte] = at_clock(20'000'000);
+    const auto [fast, fast_byte] = at_clock(40'000'000);
+    constexpr double kOfPeak = 0.85;  // that DRAM sustains
+    EXPECT_NEAR((slow - fast) / (slow_byte - fast_byte) * kOfPeak, 2 * (6 + 4 + 1) * 768.0 * 768,
+                1e-3 * 768 * 768);
 }
 
 // Of two buffers each, A's and B's lie apart in four banks, and meet in one.

@@ -69,8 +69,7 @@ double commands_ns(const ArrayShape& shape, const NpuConfig& config) {
 
 // What memory and the way to it take.
 double memory_ns(const GemmProblem& problem, const WeightStationaryMapping& map,
-                 const ArrayShape& shape, const NpuConfig& config, const MemoryPath& path,
-                 double dram_bytes) {
+                 const ArrayShape& shape, const NpuConfig& config, const MemoryPath& path) {
     const std::int64_t m = shape.m_tiles * map.m_ct;
     const std::int64_t k = shape.rows * map.k_ct;
     const std::int64_t n = shape.passes * shape.columns * map.n_ct;
@@ -95,9 +94,10 @@ double memory_ns(const GemmProblem& problem, const WeightStationaryMapping& map,
         port = std::max(port, path.fabric_ns(config.shim, {slices, own}, 1));
     }
     port = std::max(port, path.busiest_column_ns(config.shim, c, shape.columns));
-    return std::max({port, path.fabric_ns(config.shim, {a, b}, shape.columns),
+    return std::max({port, path.writes_ns(config.shim, c, shape.columns),
+                     path.fabric_ns(config.shim, {a, b}, shape.columns),
                      path.fabric_ns(config.shim, {c}, shape.columns),
-                     path.answers_ns(config.shim, {a, b}, dram_bytes,
+                     path.answers_ns(config.shim, {a, b}, path.dram_bytes({a, b, c}),
                                      shape.columns * config.shim_dma.channels)});
 }
 
@@ -173,8 +173,7 @@ double expected_ns(const GemmProblem& problem, const WeightStationaryMapping& ma
     // The tasks of a step come before all it moves, those of the next ones while it does.
     const auto steps = static_cast<double>(shape.passes * steps_of(shape));
     const double commands = commands_ns(shape, config) / static_cast<double>(steps_of(shape));
-    const double moving =
-        std::max(bounds.stream_ns, memory_ns(problem, map, shape, config, path, bounds.dram_bytes));
+    const double moving = std::max(bounds.stream_ns, memory_ns(problem, map, shape, config, path));
     const double alone = commands + std::max(first_ns + cores_ns / steps, moving / steps + tile_ns);
     return arch::base::ns_of(config.command_processor.dispatch) + alone +
            (steps - 1) * std::max({commands, cores_ns / steps, moving / steps}) + last_ns;

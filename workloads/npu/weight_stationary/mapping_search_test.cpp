@@ -56,6 +56,24 @@ TEST(WeightStationarySearch, IsNearWhatRunsTakeWhereBuffersMeetInABankAndWhereCI
     }
 }
 
+// Rows of tiles of 32 bytes, in bursts of 64: A is read for each of two passes, B once, C, of 128,
+// written once.
+TEST(WeightStationarySearch, WholeBurstsOfDramAreExpectedForShortRuns) {
+    Machine m = machine("xdna");
+    GemmProblem gemm = int8_gemm(960, 128, 256);
+    gemm.b_column_major = false;
+    const auto at_clock = [&](std::int64_t hertz) {
+        m.memory.clock = arch::base::Hertz{hertz};
+        return std::pair{expected_ns(gemm, small_map(), m.npu, {m.memory, m.fabric}),
+                         1e9 / m.memory.peak_bytes_per_second()};
+    };
+    const auto [slow, slow_byte] = at_clock(20'000'000);
+    const auto [fast, fast_byte] = at_clock(40'000'000);
+    constexpr double kOfPeak = 0.85;  // that DRAM sustains
+    const double bytes = 2 * (2 * 960.0 * 128 + 128.0 * 256) + 960.0 * 256 * 4;
+    EXPECT_NEAR((slow - fast) / (slow_byte - fast_byte) * kOfPeak, bytes, 1e-3 * bytes);
+}
+
 // Four columns start A, B and C each before anything moves; in a second pass B and C and A again,
 // while the first one's tiles move.
 TEST(WeightStationarySearch, TasksOfTheFirstPassComeBeforeWhatItMoves) {
