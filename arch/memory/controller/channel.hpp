@@ -73,9 +73,9 @@ class Channel {
     // Takes the steps of such refreshes before CK `now`. A channel of its own need not be told: it
     // does so itself when a burst comes.
     virtual void refresh_unwatched(std::int64_t now) = 0;
-    // Charges the bus until CK `now`.
-    // Adds to the statistics how long rows have been open until `now`.
+    // Adds to the statistics how long rows have been open until CK `now`.
     virtual void count_open_rows(std::int64_t now) = 0;
+    // Adds that, and charges the bus until CK `now`.
     virtual void finish_statistics(std::int64_t now) = 0;
 
   protected:
