@@ -35,11 +35,12 @@ class BlockOfTiles {
           n_acc_(map.n_acc),
           k_tiles_(ceil_div(gemm.k, k_tile_of(gemm))),
           rows_of_a_(std::min<std::int64_t>(gemm.m, kMaxRows)),
-          l1_bytes_(socket.caches.l1.size.count() * 3 / 4),
+          l1_bytes_(socket.caches.l1.size.count()),
           nontemporal_line_(static_cast<double>(socket.access.nontemporal_line.count())) {
         const BusiestShare share = busiest_share(gemm, map, shares_of_n(gemm, map));
         rows_ = share.m / kMaxRows;
         columns_ = share.n / kMaxRows;
+        most_k_tiles_ = most_k_tiles(gemm, socket.caches.l2.size.count() / 2);
     }
 
     std::int64_t k_tiles() const { return k_tiles_; }
@@ -60,7 +61,8 @@ class BlockOfTiles {
                    (parts_ > 1 ? kFromL1 * static_cast<double>(parts_) : 0);
         };
         const bool a_near = columns_ > n_acc_ && a_stays(use);
-        const bool b_near = ring_ || ((panels_ || rows_ > m_acc_) && b_stays(use));
+        const bool b_near =
+            ring_ || ((panels_ || rows_ > m_acc_) && (b_stays(use) || a_stays(use)));
         const double far_a = use.a_nontemporal ? std::max(kFromL2, nontemporal_line_) : kFromL2;
         const auto moves = static_cast<double>((ceil_div(k_tiles_, use.k_tiles) - 1) * m_acc_ *
                                                n_acc_ * rows_of_a_) *
@@ -77,18 +79,17 @@ class BlockOfTiles {
         return panels_ && !b_stays(use) ? static_cast<double>(kMaxRows) * kLineToL2 : 0;
     }
 
-    // With which the loads hold the products up least: all of k, or so that tiles are still in the
-    // L1 when they are read again, B's by the next block of rows, A's by that of columns. The first
-    // block of columns waits for memory anyhow.
+    // With which the loads hold the products up least: as much of k as may be, or so that tiles are
+    // still in the L1 when they are read again, B's by the next block of rows, A's by that of
+    // columns. The first block of columns waits for memory anyhow.
     L1Use best_use() const {
-        L1Use best{k_tiles_, false};
+        L1Use best{most_k_tiles_, false};
         const bool read_again = columns_ > n_acc_;
         for (const bool nontemporal : {false, true}) {
-            for (const std::int64_t bytes : {std::int64_t{0}, bytes_beside_b(m_acc_, nontemporal),
-                                             bytes_beside_b(rows_, nontemporal)}) {
-                const bool whole = bytes == 0 || !cuts_k_;
+            for (const std::int64_t staying : {most_k_tiles_, most_of(kOfB, m_acc_, nontemporal),
+                                               most_of(kOfBoth, rows_, nontemporal)}) {
                 const L1Use use{
-                    whole ? k_tiles_ : std::clamp<std::int64_t>(l1_bytes_ / bytes, 1, k_tiles_),
+                    cuts_k_ ? std::clamp<std::int64_t>(staying, 1, most_k_tiles_) : k_tiles_,
                     nontemporal};
                 if ((read_again || panels_) && cycles(use) < cycles(best)) {
                     best = use;
@@ -101,17 +102,44 @@ class BlockOfTiles {
   private:
     static constexpr std::int64_t kLine = 64;
 
+    // Of a block of k. Each block of columns reads a core's rows of A again: they, its own columns
+    // and those prefetched stay in half of the L2. Of one block of columns nothing is read again.
+    // Of one block of rows lines of C, which nothing prefetches, come while the next block of k
+    // multiplies: of several tiles of C at a time they are more, and pay sooner.
+    std::int64_t most_k_tiles(const GemmProblem& gemm, std::int64_t half_l2) const {
+        // Bytes of a row: shorter ones move C too often.
+        constexpr std::int64_t kLeast = 1024;
+        constexpr std::int64_t kLeastOfSeveral = 704;
+        const bool one_block_of_rows = rows_ <= m_acc_;
+        const bool one_block_of_columns = columns_ <= n_acc_;
+        if (!cuts_k_ || (one_block_of_columns && !one_block_of_rows)) {
+            return k_tiles_;
+        }
+        const std::int64_t most =
+            !one_block_of_rows    ? std::max(half_l2 / ((rows_ + 2 * n_acc_) * kMaxRows), kLeast)
+            : m_acc_ * n_acc_ > 1 ? kLeastOfSeveral
+                                  : kLeast;
+        return std::clamp<std::int64_t>(most / bytes_of(gemm.a) / k_tile_of(gemm), 1, k_tiles_);
+    }
     // Of a k tile: a block's tiles of B and so many of A.
     std::int64_t bytes_beside_b(std::int64_t tiles_of_a, bool a_nontemporal) const {
         return (n_acc_ * kMaxRows + (a_nontemporal ? 0 : tiles_of_a * rows_of_a_)) * parts_ * kLine;
     }
+    // Percent of the L1 in which tiles stay: B's while other rows of A pass through it and displace
+    // some by chance, or both, when nothing passes but C.
+    static constexpr std::int64_t kOfB = 75;
+    static constexpr std::int64_t kOfBoth = 87;
+    // K tiles of a block of k, of which so many of A are to stay beside B's.
+    std::int64_t most_of(std::int64_t percent, std::int64_t tiles_of_a, bool a_nontemporal) const {
+        return l1_bytes_ * percent / 100 / bytes_beside_b(tiles_of_a, a_nontemporal);
+    }
     // A block's tiles of B while the next block of rows brings its own of A.
     bool b_stays(const L1Use& use) const {
-        return bytes_beside_b(m_acc_, use.a_nontemporal) * use.k_tiles <= l1_bytes_;
+        return use.k_tiles <= most_of(kOfB, m_acc_, use.a_nontemporal);
     }
     // A core's rows of A.
     bool a_stays(const L1Use& use) const {
-        return !use.a_nontemporal && bytes_beside_b(rows_, false) * use.k_tiles <= l1_bytes_;
+        return !use.a_nontemporal && use.k_tiles <= most_of(kOfBoth, rows_, false);
     }
     double cycles(const L1Use& use) const {
         const auto row_blocks = static_cast<double>(std::max<std::int64_t>(rows_ / m_acc_, 1));
@@ -123,8 +151,9 @@ class BlockOfTiles {
     bool panels_, ring_;  // compressed B in front of its products, or among them
     bool cuts_k_;
     std::int64_t m_acc_, n_acc_, k_tiles_;
-    std::int64_t rows_of_a_;  // of a tile
-    std::int64_t l1_bytes_;   // three quarters: others pass through it, too
+    std::int64_t most_k_tiles_ = 0;  // of a block of k
+    std::int64_t rows_of_a_;         // of a tile
+    std::int64_t l1_bytes_;
     double nontemporal_line_;
     std::int64_t rows_ = 0, columns_ = 0;  // of tiles, of the core
 };

@@ -34,9 +34,17 @@ class Alternatives {
         blocks();
         decompressions();
         key(&Map::post, {Map::Post::Interleaved, Map::Post::Fused}, has_post_operations(gemm_));
+        // In front of everything: the more lines, the longer the products wait for them.
+        constexpr std::int64_t kManyTiles = 16;
+        const bool long_wait = k_tiles_ > kManyTiles;
+        if (long_wait) {
+            prefetches_of_first_block();
+        }
         key(&Map::a_nontemporal, {true, false});
         prefetches_of_a();
-        prefetches_of_first_block();
+        if (!long_wait) {
+            prefetches_of_first_block();
+        }
         key(&Map::order, {Map::Order::Preloaded, Map::Order::Interleaved, Map::Order::Switched,
                           Map::Order::KInnermost, Map::Order::Reference});
         key(&Map::remainder, {Map::Remainder::Smaller, Map::Remainder::Pad},
@@ -48,7 +56,7 @@ class Alternatives {
         layouts();
         key(&Map::c_padding, {0, kLine});
         threads();
-        key(&Map::kc, {0, 512, 256, 1024, 2048});
+        blocks_of_k();
         key(&Map::nc, {0, 128, 256, 512, 1024});
         key(&Map::outer, {Map::Outer::N, Map::Outer::M});
         return std::move(lists_);
@@ -108,21 +116,27 @@ class Alternatives {
         add(map);
     }
 
-    // Decompression ahead of the products or among them, and so many k steps before them.
+    // Decompression ahead of the products, whose lines are then prefetched ahead of it, or among
+    // them, and so many k steps before them.
     void decompressions() {
         next_key();
         if (!decompresses(gemm_, from_)) {
             return;
         }
-        Map map = from_;
+        const auto decompress = [&](Map::Decompress place, std::int64_t prefetch_b) {
+            Map map = from_;
+            map.decompress = place;
+            map.prefetch_b = prefetch_b;
+            add(map);
+        };
+        constexpr std::int64_t kLinesAhead = 2;
         if (from_.decompress == Map::Decompress::Interleaved) {
-            map.decompress = Map::Decompress::Ahead;
+            decompress(Map::Decompress::Ahead, kLinesAhead);
             values(&Map::decompress_steps, {1, 2, 3});
+            decompress(Map::Decompress::Ahead, 0);
         } else {
-            map.decompress = Map::Decompress::Interleaved;
-            map.prefetch_b = 0;
+            decompress(Map::Decompress::Interleaved, 0);
         }
-        add(map);
     }
 
     void blocks() {
@@ -163,12 +177,36 @@ class Alternatives {
         }
     }
 
+    // In front of everything, a few steps ahead of its products, or not at all.
     void prefetches_of_first_block() {
+        constexpr std::int64_t kSteps = 4;
         next_key();
-        for (const auto& [next, first] : {std::pair{true, true}, {true, false}, {false, false}}) {
+        const auto prefetch = [&](bool next, bool first, std::int64_t steps) {
             Map map = from_;
             map.prefetch_next = next;
             map.prefetch_first = first;
+            map.prefetch_b = steps;
+            add(map);
+        };
+        prefetch(true, true, from_.prefetch_b);
+        prefetch(true, false, kSteps);
+        prefetch(true, false, from_.prefetch_b);
+        prefetch(false, false, from_.prefetch_b);
+    }
+
+    // Equal parts: one more or less than they are, twice and half as many.
+    void blocks_of_k() {
+        next_key();
+        const std::int64_t tile = k_tile_of(gemm_);
+        const std::int64_t part =
+            from_.kc == 0 ? k_tiles_ : std::max<std::int64_t>(from_.kc / tile, 1);
+        const std::int64_t parts = arch::base::ceil_div(k_tiles_, part);
+        for (const std::int64_t other : {parts + 1, parts - 1, 2 * parts, parts / 2}) {
+            if (other < 1 || other > k_tiles_) {
+                continue;
+            }
+            Map map = from_;
+            map.kc = other == 1 ? 0 : arch::base::ceil_div(k_tiles_, other) * tile;
             add(map);
         }
     }

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <set>
 
 #include "workloads/amx/tiles/amx_run_testing.hpp"
 #include "workloads/amx/tiles/whole_socket.hpp"
@@ -64,6 +66,29 @@ TEST(KeyAlternatives, LoadsPastTheL1AndPrefetchesOfBothOperandsAreAmongThem) {
         lists, [](const AmxMapping& each) { return each.prefetch_first && each.prefetch_next; }));
 }
 
+TEST(KeyAlternatives, BOfTheFirstBlockComesAFewStepsAheadInsteadOfInFrontOfAll) {
+    AmxMapping from;
+    from.prefetch_next = from.prefetch_first = true;
+    EXPECT_TRUE(any(alternatives(gemm(48, 256, 96), from), [](const AmxMapping& each) {
+        return each.prefetch_next && !each.prefetch_first && each.prefetch_b == 4;
+    }));
+}
+
+// Of eleven k tiles in parts of four, which are three: four, two, six and one.
+TEST(KeyAlternatives, BlocksOfKAreEqualParts) {
+    AmxMapping from;
+    from.kc = 4 * 64;
+    std::set<std::int64_t> depths;
+    for (const auto& list : alternatives(gemm(48, 11 * 64, 96), from)) {
+        for (const AmxMapping& each : list) {
+            if (each.m_acc == from.m_acc && each.n_acc == from.n_acc && each.kc != from.kc) {
+                depths.insert(each.kc / 64);
+            }
+        }
+    }
+    EXPECT_EQ(depths, (std::set<std::int64_t>{0, 2, 3, 6}));
+}
+
 // The threads of the whole socket follow the blocks; those a scenario names stay.
 TEST(KeyAlternatives, BlocksKeepTheirRegistersAndThreads) {
     const auto one_tile = [](const AmxMapping& from, std::int64_t threads) {
@@ -115,6 +140,9 @@ TEST(KeyAlternatives, CompressedWeightsAreDecompressedInTheOtherPlace) {
                each.decompress == AmxMapping::Decompress::Ahead;
     };
     EXPECT_TRUE(any(alternatives(narrow(32, 256, 512), from), ahead));
+    EXPECT_TRUE(any(alternatives(narrow(32, 256, 512), from), [&](const AmxMapping& each) {
+        return ahead(each) && each.prefetch_b == 2;  // what it reads comes ahead of it
+    }));
     from.decompress = AmxMapping::Decompress::Ahead;
     from.prefetch_b = 1;
     EXPECT_TRUE(any(alternatives(narrow(32, 256, 512), from), [](const AmxMapping& each) {

@@ -39,29 +39,6 @@ void prefetch_first_rows(AmxMapping& map, std::int64_t parts, bool only_block) {
     map.prefetch_l1 = false;
 }
 
-// Rows of A that a core has, in whole blocks of accumulators.
-std::int64_t rows_of(const GemmProblem& gemm, const AmxMapping& map) {
-    const std::int64_t height = map.m_acc * kMaxRows;
-    const std::int64_t down = map.threads / shares_of_n(gemm, map);
-    return ceil_div(ceil_div(gemm.m, height), down) * height;
-}
-
-// Bytes of a row of A in a block of k. Each block of columns reads a core's rows of A again: they,
-// its own columns and those prefetched stay in half of the L2. Of one block of columns nothing is
-// read again. Of one block of rows lines of C, which nothing prefetches, come while the next block
-// of k multiplies.
-std::int64_t k_bytes_of(const GemmProblem& gemm, const AmxMapping& map, std::int64_t half_l2) {
-    constexpr std::int64_t kLeast = 1024;  // shorter ones move C too often
-    const std::int64_t height = map.m_acc * kMaxRows;
-    const std::int64_t width = map.n_acc * kMaxRows;
-    const std::int64_t rows = rows_of(gemm, map);
-    if (rows <= height) {
-        return kLeast;
-    }
-    const bool read_once = ceil_div(gemm.n, width) <= shares_of_n(gemm, map);
-    return read_once ? std::int64_t{INT32_MAX} : std::max(half_l2 / (rows + 2 * width), kLeast);
-}
-
 }  // namespace
 
 AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_t n_acc,
@@ -75,11 +52,7 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
     const bool compressed = decompresses(gemm, map);
     const L1Use use = use_of_l1(gemm, map, socket);
     map.a_nontemporal = use.a_nontemporal;
-    if (!has_post_operations(gemm) && !compressed) {
-        const std::int64_t half_l2 = socket.caches.l2.size.count() / 2;
-        const std::int64_t most = k_bytes_of(gemm, map, half_l2) / bytes_of(gemm.a);
-        map.kc = part_of(gemm.k, std::min(most, use.k_tiles * k_tile_of(gemm)), k_tile_of(gemm));
-    }
+    map.kc = part_of(gemm.k, use.k_tiles * k_tile_of(gemm), k_tile_of(gemm));
     if (!compressed && m_acc * n_acc + n_acc < arch::amx::program::kTiles) {
         map.order = AmxMapping::Order::Switched;
     }
@@ -93,7 +66,7 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
     // Few rows multiply as fast as lines come: they would wait for those in front.
     map.prefetch_first = map.prefetch_next && gemm.m >= kMaxRows;
     prefetch_first_rows(map, gemm.a == DataType::F32 ? 3 : 1,
-                        rows_of(gemm, map) <= m_acc * kMaxRows);
+                        busiest_share(gemm, map, shares_of_n(gemm, map)).m <= m_acc * kMaxRows);
     if (gemm.m < kMaxRows) {  // one configuration does, and shorter tiles read fewer lines
         map.remainder = AmxMapping::Remainder::Smaller;
     }

@@ -46,8 +46,14 @@ TEST(WholeSocket, ItsMappingFitsTheCachesAndItsWeights) {
 
 // With two panels of 32 columns of B: 448 + 64 rows of 2 KiB are 1 MiB.
 TEST(WholeSocket, ACoresRowsOfAStayInHalfOfTheL2) {
-    const auto kc = [](std::int64_t m, std::int64_t k, std::int64_t cores, DataType a, DataType c) {
-        return whole_socket(gemm(m, k, 512, a, c), 2, 2, socket_of(cores)).kc;
+    const auto with_a_small_l1 = [](std::int64_t cores) {  // in which nothing stays anyhow
+        arch::amx::AmxConfig socket = socket_of(cores);
+        socket.caches.l1.size = arch::base::Bytes{4096};
+        return socket;
+    };
+    const auto kc = [&](std::int64_t m, std::int64_t k, std::int64_t cores, DataType a,
+                        DataType c) {
+        return whole_socket(gemm(m, k, 512, a, c), 2, 2, with_a_small_l1(cores)).kc;
     };
     const auto int8 = [&](std::int64_t m, std::int64_t k, std::int64_t cores) {
         return kc(m, k, cores, DataType::Int8, DataType::Int32);
@@ -58,13 +64,14 @@ TEST(WholeSocket, ACoresRowsOfAStayInHalfOfTheL2) {
     EXPECT_EQ(int8(512, 4096, 1), 22 * 64);       // three of 64: 28 tiles at most
     EXPECT_EQ(kc(512, 4096, 1, DataType::Bf16, DataType::F32), 26 * 32);  // five of 128
     EXPECT_EQ(int8(8192, 4096, 1), 1024);                                 // no less
-    EXPECT_EQ(int8(32, 4096, 1), 1024);                                   // one block of rows
-    EXPECT_EQ(whole_socket(gemm(512, 4096, 32), 2, 2, socket_of(1)).kc,
-              0);                               // of columns: A is read once
-    arch::amx::AmxConfig twice = socket_of(1);  // the L2: twice as deep
+    EXPECT_EQ(int8(32, 4096, 1), 11 * 64);                                // one block of rows
+    EXPECT_EQ(whole_socket(gemm(16, 4096, 512), 1, 1, with_a_small_l1(1)).kc, 1024);  // of a tile
+    EXPECT_EQ(whole_socket(gemm(512, 4096, 32), 2, 2, with_a_small_l1(1)).kc,
+              0);                                     // of columns: A is read once
+    arch::amx::AmxConfig twice = with_a_small_l1(1);  // the L2: twice as deep
     twice.caches.l2.size = arch::base::Bytes{4 << 20};
     EXPECT_EQ(whole_socket(gemm(256, 16384, 512), 2, 2, twice).kc,
-              2 * whole_socket(gemm(256, 16384, 512), 2, 2, socket_of(1)).kc);
+              2 * whole_socket(gemm(256, 16384, 512), 2, 2, with_a_small_l1(1)).kc);
 }
 
 // Four tiles ahead, however deep K is; a core's only block of rows two. A tile of f32 is three.
