@@ -194,14 +194,14 @@ class Alternatives {
         prefetch(false, false, from_.prefetch_b);
     }
 
-    // Equal parts: one more or less than they are, twice and half as many.
+    // Equal parts: one more or less than they are, twice, four times and half as many.
     void blocks_of_k() {
         next_key();
         const std::int64_t tile = k_tile_of(gemm_);
         const std::int64_t part =
             from_.kc == 0 ? k_tiles_ : std::max<std::int64_t>(from_.kc / tile, 1);
         const std::int64_t parts = arch::base::ceil_div(k_tiles_, part);
-        for (const std::int64_t other : {parts + 1, parts - 1, 2 * parts, parts / 2}) {
+        for (const std::int64_t other : {parts + 1, parts - 1, 2 * parts, 4 * parts, parts / 2}) {
             if (other < 1 || other > k_tiles_) {
                 continue;
             }

@@ -74,19 +74,19 @@ TEST(KeyAlternatives, BOfTheFirstBlockComesAFewStepsAheadInsteadOfInFrontOfAll) 
     }));
 }
 
-// Of eleven k tiles in parts of four, which are three: four, two, six and one.
+// Of 23 k tiles in parts of eight, which are three: four, two, six, twelve and one.
 TEST(KeyAlternatives, BlocksOfKAreEqualParts) {
     AmxMapping from;
-    from.kc = 4 * 64;
+    from.kc = 8 * 64;
     std::set<std::int64_t> depths;
-    for (const auto& list : alternatives(gemm(48, 11 * 64, 96), from)) {
+    for (const auto& list : alternatives(gemm(48, 23 * 64, 96), from)) {
         for (const AmxMapping& each : list) {
             if (each.m_acc == from.m_acc && each.n_acc == from.n_acc && each.kc != from.kc) {
                 depths.insert(each.kc / 64);
             }
         }
     }
-    EXPECT_EQ(depths, (std::set<std::int64_t>{0, 2, 3, 6}));
+    EXPECT_EQ(depths, (std::set<std::int64_t>{0, 2, 4, 6, 12}));
 }
 
 // The threads of the whole socket follow the blocks; those a scenario names stay.
