@@ -1,4 +1,5 @@
 // `run --sensitivity`, `run --devices` and `tune` as a user calls them.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -7,6 +8,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "arch/base/shell_testing.hpp"
 #include "arch/base/temporary_folder_testing.hpp"
@@ -122,9 +125,36 @@ TEST(Devices, ASizeThatNobodyRunsIsNobodys) {
     };
     table.rows = {row(1, 10.0, 20.0, 0), row(4, std::nullopt, std::nullopt, std::nullopt),
                   row(16, 10.0, std::nullopt, 0), row(64, 30.0, 20.0, 1)};
-    EXPECT_NE(to_table(table).find("fastest, gemm: a at 1, none at 4, a at 16, b at 64 rows\n"),
+    EXPECT_NE(to_table(table).find("fastest, gemm: a at 1, none at 4, a at 16, b at 64 rows; "
+                                   "numbers between them are not simulated\n"),
               std::string::npos)
         << to_table(table);
+}
+
+// Two devices, of which the first leaves out so much.
+std::string table_of(double first_us, double second_us, double left_out_us) {
+    SizeTable table;
+    table.devices = {"a", "b"};
+    std::vector<BestRun> cells(2);
+    cells[0].run.result["details"]["uncharged_ns"] = 1e3 * left_out_us;
+    table.rows = {{"gemm",
+                   4,
+                   8,
+                   8,
+                   {1e3 * first_us, 1e3 * second_us},
+                   first_us <= second_us ? 0U : 1U,
+                   std::move(cells)}};
+    return to_table(table);
+}
+
+TEST(Devices, ALeadThatMayBeNoneIsSaid) {
+    using testing::HasSubstr;
+    EXPECT_THAT(table_of(10, 10.9, 0), HasSubstr("close, gemm of 4 rows: a is 9.0 % ahead of b\n"));
+    EXPECT_THAT(table_of(10.9, 10, 5), HasSubstr("close, gemm of 4 rows: b is 9.0 % ahead of a\n"));
+    EXPECT_THAT(table_of(10, 11.1, 1), testing::Not(HasSubstr("close")));
+    EXPECT_THAT(table_of(10, 13, 3.1),
+                HasSubstr("close, gemm of 4 rows: a is 30.0 % ahead of b; with sums that it is not "
+                          "charged, 3.100 us, it is behind\n"));
 }
 
 TEST(Devices, NamesAndQuestionsThatAreNoneAreRefused) {

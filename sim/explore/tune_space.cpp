@@ -40,8 +40,8 @@ std::vector<TuneCandidate> tune_space(const Scenario& scenario) {
     if (space.empty()) {
         throw arch::base::config::ConfigError(
             fmt::format("tune: no mapping to search of a workload of these types and this size on "
-                        "'{}'; without one the "
-                        "default is taken, others are swept",
+                        "'{}'; `tilesim run` takes the default or says why none fits, others are "
+                        "swept",
                         scenario.device.name));
     }
     return space;
