@@ -32,6 +32,11 @@ class CompareCommand : public testing::Test {
         output_ = text.str();
         return WEXITSTATUS(status);
     }
+    // Of a trace that is too far off.
+    nlohmann::json as_json(const std::string& arguments) {
+        EXPECT_EQ(call(arguments + " --format json"), 1);
+        return nlohmann::json::parse(output_);
+    }
     const arch::base::TemporaryFolder temporary_;
     const fs::path folder_ = temporary_.path();
     std::string output_;
@@ -52,8 +57,7 @@ TEST_F(CompareCommand, SimulatesAgainWithTheCompiledCodeOfTheTrace) {
                    "--set 'device.npu.core.lock_cycles=14 cycle' --trace t.json"),
               0)
         << output_;
-    EXPECT_EQ(call("compare " + design + " --against t.json --format json"), 1);
-    const auto json = nlohmann::json::parse(output_);
+    const auto json = as_json("compare " + design + " --against t.json");
     EXPECT_GT(json["median_gap_error_percent"], 20);
     EXPECT_EQ(
         json["as_compiled"]["settings"],
@@ -76,8 +80,7 @@ TEST_F(CompareCommand, FindsWhichFunctionHasMarkedItsCode) {
                    "--trace t.json"),
               0)
         << output_;
-    EXPECT_EQ(call("compare " + design + " --against t.json --format json"), 1);
-    const auto json = nlohmann::json::parse(output_);
+    const auto json = as_json("compare " + design + " --against t.json");
     EXPECT_EQ(json["as_compiled"]["settings"],
               nlohmann::json({"design.marked=[other]", "design.kernels.other=300 cycle"}));
     EXPECT_EQ(json["as_compiled"]["median_gap_error_percent"], 0);

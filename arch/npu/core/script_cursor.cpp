@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "arch/npu/program/program_fault.hpp"
+#include "arch/npu/program/script_walk.hpp"
 
 namespace tilesim::arch::npu::core {
 
@@ -13,15 +14,7 @@ namespace {
 constexpr std::int64_t kMostLoops = 1'000'000;  // entered in one cycle
 
 bool gives(const std::vector<program::CoreOp>& body) {
-    return std::any_of(body.begin(), body.end(), [](const program::CoreOp& op) {
-        const auto* loop = std::get_if<program::LoopOp>(&op.op);
-        return std::holds_alternative<program::ReleaseOp>(op.op) ||
-               std::holds_alternative<program::PutCascadeOp>(op.op) ||
-               std::holds_alternative<program::GetCascadeOp>(op.op) ||
-               std::holds_alternative<program::PutStreamOp>(op.op) ||
-               std::holds_alternative<program::GetStreamOp>(op.op) ||
-               (loop != nullptr && gives(loop->body));
-    });
+    return program::moves_words(body) || program::holds_any_of<program::ReleaseOp>(body);
 }
 
 }  // namespace

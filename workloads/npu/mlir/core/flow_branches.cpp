@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "arch/npu/program/script_walk.hpp"
 #include "workloads/npu/mlir/control_flow/loop_count.hpp"
 #include "workloads/npu/mlir/core/flow_walker.hpp"
 #include "workloads/npu/mlir/syntax/constant_folding.hpp"
@@ -20,18 +21,6 @@ namespace {
 std::string unknown_runs(Location where, bool counts = true) {
     return "how often this loop runs depends on data, which is not modelled" +
            (counts ? fmt::format("; state it as design.loops.{}", where.line) : "");
-}
-
-// Which words they are depends on the way.
-bool moves_words(const Script& script) {
-    return std::any_of(script.begin(), script.end(), [](const program::CoreOp& op) {
-        const auto* loop = std::get_if<program::LoopOp>(&op.op);
-        return std::holds_alternative<program::PutStreamOp>(op.op) ||
-               std::holds_alternative<program::GetStreamOp>(op.op) ||
-               std::holds_alternative<program::PutCascadeOp>(op.op) ||
-               std::holds_alternative<program::GetCascadeOp>(op.op) ||
-               (loop != nullptr && moves_words(loop->body));
-    });
 }
 
 }  // namespace
@@ -142,7 +131,7 @@ FlowWalker::Edge FlowWalker::branch_by_data(std::size_t number, Frame& frame, Sc
             edge = follow(*edge.to, inner, arm);
         }
         writer_.flush(arm);
-        if (moves_words(arm)) {
+        if (program::moves_words(arm)) {  // which words they are depends on the way
             refuse_branch(block, "which is not modelled");
         }
         if (!meeting) {

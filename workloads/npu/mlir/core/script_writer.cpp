@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "arch/npu/program/script_walk.hpp"
+
 namespace tilesim::workloads::npu::mlir::core {
 
 namespace {
@@ -18,11 +20,8 @@ constexpr const char* kOptimised =
 
 // A core that only computes for ever is never heard of again.
 bool touches_locks(const Script& ops) {
-    return std::any_of(ops.begin(), ops.end(), [](const program::CoreOp& entry) {
-        const auto* inner = std::get_if<program::LoopOp>(&entry.op);
-        return inner != nullptr ? touches_locks(inner->body)
-                                : !std::holds_alternative<program::CallOp>(entry.op);
-    });
+    return program::moves_words(ops) ||
+           program::holds_any_of<program::AcquireOp, program::ReleaseOp>(ops);
 }
 
 bool same_op(const program::CoreOp& a, const program::CoreOp& b) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "arch/npu/program/script_walk.hpp"
 #include "arch/npu/stream/stream_switch.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
@@ -110,11 +111,7 @@ class Cascades {
     }
 
     static bool puts(const std::vector<program::CoreOp>& script) {
-        return std::any_of(script.begin(), script.end(), [](const program::CoreOp& op) {
-            const auto* loop = std::get_if<program::LoopOp>(&op.op);
-            return std::holds_alternative<program::PutCascadeOp>(op.op) ||
-                   (loop != nullptr && puts(loop->body));
-        });
+        return program::holds_any_of<program::PutCascadeOp>(script);
     }
 
     void note_silent(const program::Cascade& cascade) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <variant>
 
+#include "arch/npu/program/script_walk.hpp"
 #include "workloads/npu/mlir/registers/sequence_operands.hpp"
 #include "workloads/npu/mlir/sequence/control_packets.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
@@ -22,10 +23,9 @@ using registers::is_positional;
 namespace {
 
 bool counts_runs(const std::vector<program::CoreOp>& script, std::int64_t parameter) {
-    return std::any_of(script.begin(), script.end(), [parameter](const program::CoreOp& each) {
+    return program::any_op(script, [parameter](const program::CoreOp& each) {
         const auto* loop = std::get_if<program::LoopOp>(&each.op);
-        return loop != nullptr &&
-               (loop->parameter == parameter || counts_runs(loop->body, parameter));
+        return loop != nullptr && loop->parameter == parameter;
     });
 }
 
