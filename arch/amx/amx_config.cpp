@@ -197,8 +197,11 @@ void read_prefetchers(Node& node, PrivateCacheConfig& caches) {
     node.optional("l1_next_line", caches.l1_next_line, "prefetch the line after an L1 miss");
     node.optional("l1_stride", caches.l1_stride,
                   "prefetch a load instruction's next line after three equal strides");
-    node.optional("l2_adjacent_line", caches.l2_adjacent_line,
-                  "prefetch the other line of 128 bytes on an L2 miss");
+    using AdjacentLine = PrivateCacheConfig::AdjacentLine;
+    node.optional(
+        "l2_adjacent_line", caches.l2_adjacent_line,
+        {{"off", AdjacentLine::Off}, {"l2", AdjacentLine::IntoL2}, {"l3", AdjacentLine::IntoL3}},
+        "prefetch the other line of 128 bytes on an L2 miss, and where to");
     node.optional("l2_streamer", caches.l2_streamer, {0, 63},
                   "lines fetched ahead of ascending L2 accesses within 4 KiB; 0: off");
     node.optional("l2_streamer_wakes", caches.l2_streamer_wakes, {1, 64},

@@ -130,7 +130,8 @@ struct PrivateCacheConfig {
     std::int64_t l2_outstanding = 48;
     bool l1_next_line = false;  // prefetchers
     bool l1_stride = false;
-    bool l2_adjacent_line = false;
+    enum class AdjacentLine : std::uint8_t { Off, IntoL2, IntoL3 };
+    AdjacentLine l2_adjacent_line = AdjacentLine::Off;
     std::int64_t l2_streamer = 0;                    // lines ahead; 0: off
     std::int64_t l2_streamer_wakes = 9;              // ascending lines of 4 KiB before the first
     std::int64_t streaming_stores = 8;               // VMOVNTPS under way

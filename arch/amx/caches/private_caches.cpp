@@ -92,9 +92,10 @@ bool PrivateCaches::request(UncoreRequest::Kind kind, Line line, std::int64_t no
 // While the L2 is heavily loaded with missing demand requests its prefetchers fetch into the L3
 // only (optimization manual, "Data Prefetch to the L2 and Last Level Cache"): while as many are
 // under way as the L1 can have, or none of the L2's places is left and they have half of them. A
-// line that finds no place beside others, prefetches and victims, is given up.
-void PrivateCaches::fetch_ahead(Line first, Line end, std::int64_t now) {
-    const bool busy = buffers_.full();
+// line that finds no place beside others, prefetches and victims, is given up. `into_l3`: these
+// always go there.
+void PrivateCaches::fetch_ahead(Line first, Line end, bool into_l3, std::int64_t now) {
+    const bool busy = into_l3 || buffers_.full();
     for (Line ahead = first; ahead < end; ++ahead) {
         if (l2_.contains(ahead) || superqueue_.holds(ahead)) {
             continue;

@@ -278,17 +278,19 @@ class PrivateCaches {
     void fill(FillBuffer& buffer, std::int64_t now, std::vector<Arrival>& arrivals);
     void install_l2(Line line, bool dirty, std::int64_t now);
     void prefetch_l2(Line line, bool miss, std::int64_t now) {
-        if (config_.l2_adjacent_line && miss) {
-            fetch_ahead(line ^ 1, (line ^ 1) + 1, now);
+        using AdjacentLine = PrivateCacheConfig::AdjacentLine;
+        if (config_.l2_adjacent_line != AdjacentLine::Off && miss) {
+            const bool into_l3 = config_.l2_adjacent_line == AdjacentLine::IntoL3;
+            fetch_ahead(line ^ 1, (line ^ 1) + 1, into_l3, now);
         }
         if (config_.l2_streamer == 0) {
             return;
         }
         if (const auto [first, end] = streams_.access(line, config_.l2_streamer); first < end) {
-            fetch_ahead(first, end, now);
+            fetch_ahead(first, end, false, now);
         }
     }
-    void fetch_ahead(Line first, Line end, std::int64_t now);
+    void fetch_ahead(Line first, Line end, bool into_l3, std::int64_t now);
 
     PrivateCacheConfig config_;
     Cache l1_;

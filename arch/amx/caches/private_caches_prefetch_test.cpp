@@ -93,7 +93,7 @@ TEST(PrivateCaches, TheNextLinePrefetcherFetchesTheLineAfterAMissOfTheL1) {
 
 TEST(PrivateCaches, TheAdjacentLineOfAMissOfTheL2IsFetchedIntoTheL2) {
     PrivateCacheConfig config = path_sample();
-    config.l2_adjacent_line = true;
+    config.l2_adjacent_line = PrivateCacheConfig::AdjacentLine::IntoL2;
     PrivateCaches caches(config, kClock);
     caches.warm(21, Level::L2, false);
     caches.warm(30, Level::L2, false);
@@ -150,7 +150,7 @@ TEST(PrivateCaches, TheStreamerFetchesIntoTheL3WhileTheL1HasAllItsMissesUnderWay
 
 TEST(PrivateCaches, TheAdjacentLineGoesIntoTheL3WhileTheL1HasAllItsMissesUnderWay) {
     PrivateCacheConfig config = path_sample();
-    config.l2_adjacent_line = true;
+    config.l2_adjacent_line = PrivateCacheConfig::AdjacentLine::IntoL2;
     config.fill_buffers = 2;
     PrivateCaches caches(config, kClock);
     caches.load(7, 0, 0, true);
@@ -158,6 +158,17 @@ TEST(PrivateCaches, TheAdjacentLineGoesIntoTheL3WhileTheL1HasAllItsMissesUnderWa
     using Kind = UncoreRequest::Kind;
     EXPECT_EQ(kinds_asked(caches),
               (std::vector<Kind>{Kind::Read, Kind::Read, Kind::Read, Kind::Prefetch}));
+}
+
+TEST(PrivateCaches, TheAdjacentLineGoesIntoTheL3AloneWhereItIsTo) {
+    PrivateCacheConfig config = path_sample();
+    config.l2_adjacent_line = PrivateCacheConfig::AdjacentLine::IntoL3;
+    PrivateCaches caches(config, kClock);
+    caches.warm(21, Level::L2, false);
+    caches.load(7, 0, 0, true);
+    caches.load(20, 0, 0, true);  // its pair is there
+    using Kind = UncoreRequest::Kind;
+    EXPECT_EQ(kinds_asked(caches), (std::vector<Kind>{Kind::Read, Kind::Prefetch, Kind::Read}));
 }
 
 TEST(PrivateCaches, TheStreamerFetchesIntoTheL3WhileMissesOfLoadsLeaveTheL2NoPlace) {
@@ -236,7 +247,7 @@ TEST(PrivateCaches, StridesAreFollowedWhereAFillBufferIsFree) {
 
 TEST(PrivateCaches, ALineOnItsWayIsNotFetchedIntoTheL3Either) {
     PrivateCacheConfig config = path_sample();
-    config.l2_adjacent_line = true;
+    config.l2_adjacent_line = PrivateCacheConfig::AdjacentLine::IntoL2;
     config.fill_buffers = 2;
     PrivateCaches caches(config, kClock);
     caches.prefetch(21, false, 0);
