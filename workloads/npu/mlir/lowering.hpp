@@ -31,6 +31,7 @@ struct Lowering {
     program::Program program{};
     std::vector<program::TileCoordinate> tiles{};
     std::vector<MemrefType> buffer_types{};                   // of Program::buffers
+    std::map<std::int64_t, std::int64_t> banks{};             // they must lie in, where stated
     std::vector<MemrefType> external_types{};                 // of Program::external_buffers
     std::map<std::string, program::ChannelId> allocations{};  // aie.shim_dma_allocation by symbol
     std::map<std::string, program::Packet> allocation_packets{};  // what transfers by them send

@@ -58,6 +58,7 @@ struct FifoEnd {
     program::TileCoordinate tile;
     const Item* dimensions = nullptr;  // to or from the stream
     std::optional<std::int64_t> depth{};
+    std::vector<std::int64_t> banks{};          // of its elements, where stated
     std::optional<std::int64_t> pinned{};       // DMA channel
     std::optional<std::int64_t> stream_port{};  // the core's own, in place of a pool and a DMA
     std::optional<std::size_t> pool{};          // of Lowering::fifo_pools

@@ -155,8 +155,8 @@ class CoreReader {
 
     void use_lock(const Operation& operation, const Scope& scope, Script& ops) {
         const LockUse use = locks_.read(operation, scope);
-        if (use.nothing) {
-            return;
+        if (use.nothing && lowering_.config.lock_kind != LockKind::Binary) {
+            return;  // a binary lock is released to a state: 0 is one
         }
         if (use.acquire) {
             add_event(program::AcquireOp{use.action}, ops);

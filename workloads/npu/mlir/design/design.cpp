@@ -19,6 +19,7 @@
 #include "workloads/npu/mlir/syntax/registered_processes.hpp"
 #include "workloads/npu/mlir/syntax/route_endpoints.hpp"
 #include "workloads/npu/mlir/syntax/row_stores.hpp"
+#include "workloads/npu/mlir/syntax/tokens.hpp"
 
 namespace tilesim::workloads::npu::mlir::design {
 
@@ -276,6 +277,7 @@ Source parse_design(const std::string& text, const std::string& file, std::int64
     try {
         write_registered_processes(source.operations);
         write_row_stores_as_fifos(source.operations);
+        write_tokens_as_locks(source.operations);
         write_routes_as_flows(source.operations);
     } catch (const ReadError& error) {
         throw ConfigError(located(source, error.where(), error.what()));

@@ -51,10 +51,6 @@ class Storage {
     }
 
   private:
-    struct Pin {  // what a declaration says about a buffer's place
-        std::int64_t bank = kUnplaced;
-    };
-
     void declare(const Operation& operation) {
         const std::string& name = operation.name;
         if (name == "aie.buffer") {
@@ -132,7 +128,9 @@ class Storage {
         lowering_.names.define(
             result_of(operation),
             {Value::Kind::Buffer, static_cast<std::int64_t>(lowering_.program.buffers.size())});
-        pins_.push_back({placed(operation, "mem_bank")});
+        if (const std::int64_t bank = placed(operation, "mem_bank"); bank != kUnplaced) {
+            lowering_.banks[static_cast<std::int64_t>(lowering_.program.buffers.size())] = bank;
+        }
         lowering_.program.buffers.push_back(buffer);
         lowering_.buffer_types.push_back(type);
     }
@@ -258,8 +256,8 @@ class Storage {
         }
     }
 
-    // Buffers without an address: the largest first, each into the next bank that has room for it;
-    // where banks are too small, one after the other.
+    // Buffers without an address: those that must lie in one bank, then the largest first, each
+    // into the next bank that has room for it; where banks are too small, one after the other.
     void place_buffers() {
         std::map<program::TileCoordinate, std::vector<std::size_t>> by_tile;
         for (std::size_t i = 0; i < lowering_.program.buffers.size(); ++i) {
@@ -267,17 +265,56 @@ class Storage {
         }
         for (auto& [tile, buffers] : by_tile) {
             std::stable_sort(buffers.begin(), buffers.end(), [this](std::size_t a, std::size_t b) {
-                return buffer_at(a).bytes > buffer_at(b).bytes;
+                const bool a_pinned = pin_of(a) != kUnplaced, b_pinned = pin_of(b) != kUnplaced;
+                return a_pinned != b_pinned ? a_pinned : buffer_at(a).bytes > buffer_at(b).bytes;
             });
+            for (const std::size_t index : buffers) {
+                check_bank(tile, index);
+            }
             if (!place_in_banks(tile, buffers)) {
                 place_in_a_row(tile, buffers);
+                note_pins(tile, buffers);
             }
         }
     }
 
-    // Buffers of object FIFOs stand behind those that are declared.
+    struct Banks {
+        std::int64_t bytes = 0;  // of one
+        std::int64_t count = 0;
+    };
+    Banks banks_of(program::TileCoordinate tile) const {
+        const bool core = lowering_.config.kind_of(tile) == program::TileKind::Core;
+        const std::int64_t memory = core ? lowering_.config.core.memory.count()
+                                         : lowering_.config.memory_tile.memory.count();
+        const std::int64_t bank =
+            core ? lowering_.config.core.bank.count() : std::min(memory, kMemoryTileBank);
+        return {bank, memory / bank};
+    }
+
+    void check_bank(program::TileCoordinate tile, std::size_t index) {
+        const std::int64_t banks = banks_of(tile).count;
+        if (pin_of(index) >= banks) {
+            lowering_.errors.emplace_back(
+                where_of(index),
+                fmt::format("buffer {}: tile {},{} has banks 0..{}, not {}", buffer_at(index).name,
+                            tile.column, tile.row, banks - 1, pin_of(index)));
+        }
+    }
+
+    void note_pins(program::TileCoordinate tile, const std::vector<std::size_t>& buffers) {
+        const auto pinned = [this](std::size_t index) { return pin_of(index) != kUnplaced; };
+        if (std::any_of(buffers.begin(), buffers.end(), pinned)) {
+            lowering_.note(
+                fmt::format("tile {},{}: the buffers do not fit the banks the design "
+                            "states; they lie one behind the other",
+                            tile.column, tile.row));
+        }
+    }
+
+    // The bank the buffer must lie in, or kUnplaced.
     std::int64_t pin_of(std::size_t index) const {
-        return index < pins_.size() ? pins_[index].bank : kUnplaced;
+        const auto place = lowering_.banks.find(static_cast<std::int64_t>(index));
+        return place == lowering_.banks.end() ? kUnplaced : place->second;
     }
     Location where_of(std::size_t index) const {
         const Location where = lowering_.program.buffers[index].where;
@@ -313,12 +350,7 @@ class Storage {
     }
 
     bool place_in_banks(program::TileCoordinate tile, const std::vector<std::size_t>& buffers) {
-        const bool core = lowering_.config.kind_of(tile) == program::TileKind::Core;
-        const std::int64_t memory = core ? lowering_.config.core.memory.count()
-                                         : lowering_.config.memory_tile.memory.count();
-        const std::int64_t bank =
-            core ? lowering_.config.core.bank.count() : std::min(memory, kMemoryTileBank);
-        const std::int64_t banks = memory / bank;
+        const auto [bank, banks] = banks_of(tile);
         std::vector<std::size_t> placed;
         std::int64_t next = 0;
         for (const std::size_t index : buffers) {
@@ -350,9 +382,8 @@ class Storage {
     }
 
     void place_in_a_row(program::TileCoordinate tile, const std::vector<std::size_t>& buffers) {
-        const bool core = lowering_.config.kind_of(tile) == program::TileKind::Core;
-        const std::int64_t memory = core ? lowering_.config.core.memory.count()
-                                         : lowering_.config.memory_tile.memory.count();
+        const Banks banks = banks_of(tile);
+        const std::int64_t memory = banks.bytes * banks.count;
         for (const std::size_t index : buffers) {
             program::Buffer& buffer = buffer_at(index);
             if (buffer.address != kUnplaced) {
@@ -372,7 +403,6 @@ class Storage {
     }
 
     Lowering& lowering_;
-    std::vector<Pin> pins_;  // of Program::buffers
     std::map<program::TileCoordinate, std::int64_t> stacks_;
     const std::vector<Item> no_items_{};
 };

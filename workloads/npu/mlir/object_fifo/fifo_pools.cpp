@@ -200,6 +200,7 @@ void FifoPools::link_pool(FifoLink& link) {
     const std::string name = of_output ? out.name : in.name + "_cons";
     link.pool = iterates(link, tile) ? add_iterated_pool(tile, element, name, depth)
                                      : add_pool(tile, element, name, depth);
+    pin(link.pool, of_output ? out.producer.banks : from.banks);
     FifoPool& pool = lowering_.fifo_pools[link.pool];
     for (const std::size_t output : link.outputs) {
         ObjectFifo& each = lowering_.fifos[output];
@@ -270,6 +271,7 @@ void FifoPools::pools(ObjectFifo& fifo) {
     if (!fifo.producer.pool && has_elements(fifo.producer)) {
         fifo.producer.pool = add_pool(fifo.producer.tile, fifo.element, fifo.name,
                                       depth_of(fifo, number, fifo.producer, true));
+        pin(*fifo.producer.pool, fifo.producer.banks);
         lowering_.fifo_pools[*fifo.producer.pool].repeat = fifo.repeat;
         // What is only ever read, as often as iter_count says, needs no lock.
         const bool constant = fifo.initial_values > 0 && fifo.iterations.value_or(1) > 1;
@@ -288,9 +290,17 @@ void FifoPools::pools(ObjectFifo& fifo) {
                                      : fmt::format("{}_{}_cons", fifo.name, i);
         end.pool =
             add_pool(end.tile, fifo.consumer_element, name, depth_of(fifo, number, end, false));
+        pin(*end.pool, end.banks);
         if (fifo.synchronized) {
             add_locks(*end.pool, name, 0);
         }
+    }
+}
+
+void FifoPools::pin(std::size_t number, const std::vector<std::int64_t>& banks) {
+    const std::vector<std::int64_t>& buffers = lowering_.fifo_pools[number].buffers;
+    for (std::size_t i = 0; i < std::min(buffers.size(), banks.size()); ++i) {
+        lowering_.banks[buffers[i]] = banks[i];
     }
 }
 
@@ -319,6 +329,7 @@ void FifoPools::shared_pool(ObjectFifo& fifo) {
     if (!linked) {
         fifo.producer.pool =
             add_pool(tile, fifo.element, fifo.name, depth_of(fifo, number, fifo.producer, true));
+        pin(*fifo.producer.pool, fifo.producer.banks);
         if (fifo.synchronized) {
             add_locks(*fifo.producer.pool, fifo.name, fifo.initial_values);
         }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "workloads/npu/mlir/lowering.hpp"
 #include "workloads/npu/mlir/object_fifo.hpp"
@@ -52,6 +53,8 @@ class FifoPools {
     // Registered buffers in DRAM, with locks at the shim: the host hands elements over.
     void external_pool(FifoEnd& end, const std::string& name, bool synchronized);
     void pools(ObjectFifo& fifo);
+    // The banks an end states are those of its pool's elements, in their order.
+    void pin(std::size_t number, const std::vector<std::int64_t>& banks);
     bool has_memory(program::TileCoordinate tile) const;
     bool has_elements(const FifoEnd& end) const { return has_memory(end.tile) && !end.stream_port; }
     // Where the producer writes, if the consumer reaches that.

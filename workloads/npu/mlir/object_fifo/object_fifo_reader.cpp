@@ -34,6 +34,7 @@ ObjectFifo ObjectFifoReader::read(const Operation& operation) const {
     inside.expect(",");
     depths(inside, fifo);
     attributes(operation, fifo);
+    banks(operation, fifo);
     types(cursor, fifo);
     stream_ends(operation, fifo);
     if (fifo.consumers.empty()) {
@@ -127,6 +128,51 @@ void ObjectFifoReader::attributes(const Operation& operation, ObjectFifo& fifo) 
         throw ReadError(operation.where,
                         fmt::format("repeat_count must be 1..{}, iter_count 1..256", kMostRepeats));
     }
+}
+
+void ObjectFifoReader::banks(const Operation& operation, ObjectFifo& fifo) {
+    const auto depth_of = [&fifo](const FifoEnd& end) {
+        return end.depth.value_or(fifo.single_depth);
+    };
+    if (const auto stated = operation.attribute("producer_mem_bank")) {
+        Cursor cursor(*stated, operation.where);
+        fifo.producer.banks = banks_in(cursor, depth_of(fifo.producer));
+    }
+    if (const auto stated = operation.attribute("consumer_mem_banks")) {
+        Cursor cursor(*stated, operation.where);
+        Cursor list(cursor.group("["));
+        for (FifoEnd& end : fifo.consumers) {
+            end.banks = banks_in(list, depth_of(end));
+            list.skip(",");
+        }
+        if (!list.done()) {
+            list.fail("banks for each consumer");
+        }
+    }
+}
+
+std::vector<std::int64_t> ObjectFifoReader::banks_in(Cursor& cursor, std::int64_t depth) {
+    const auto number = [](Cursor& at) {
+        const std::int64_t bank = at.integer();
+        if (at.skip(":")) {
+            at.word();
+        }
+        return bank;
+    };
+    const Location where = cursor.where();
+    std::vector<std::int64_t> numbers;
+    if (cursor.done() || !cursor.peek()->opens("[")) {
+        numbers.assign(static_cast<std::size_t>(depth), number(cursor));
+    } else {
+        for (Cursor list(cursor.take()); !list.done(); list.skip(",")) {
+            numbers.push_back(number(list));
+        }
+    }
+    if (!numbers.empty() && static_cast<std::int64_t>(numbers.size()) != depth) {
+        throw ReadError(where,
+                        fmt::format("{} banks for an end {} elements deep", numbers.size(), depth));
+    }
+    return numbers;
 }
 
 void ObjectFifoReader::stream_ends(const Operation& operation, ObjectFifo& fifo) const {

@@ -23,6 +23,10 @@ class ObjectFifoReader {
     // 2 : i32, or one for the producer and each consumer: [2, 2, 3]
     static void depths(Cursor& inside, ObjectFifo& fifo);
     void attributes(const Operation& operation, ObjectFifo& fifo) const;
+    // producer_mem_bank, consumer_mem_banks: a bank for each element of an end.
+    static void banks(const Operation& operation, ObjectFifo& fifo);
+    // 2 : i32 for all, or [0 : i32, 1 : i32]; [] is none.
+    static std::vector<std::int64_t> banks_in(Cursor& cursor, std::int64_t depth);
     // Ends that are a core's own stream port and have no elements: aie_stream says which, or each
     // its prod_port, cons_ports = [..].
     void stream_ends(const Operation& operation, ObjectFifo& fifo) const;

@@ -404,8 +404,9 @@ class FifoStreams {
                 fifo.name));
             return;
         }
-        // One buffer repeated is a ring of one.
-        const std::int64_t repeats = sends && pieces.size() > 1 ? pool.repeat : 1;
+        // One buffer repeated for ever is a ring of one.
+        const std::int64_t repeats =
+            sends && (pieces.size() > 1 || fifo.iterations) ? pool.repeat : 1;
         std::vector<program::BufferDescriptor> descriptors;
         for (const Piece& piece : pieces) {
             program::BufferDescriptor descriptor;
@@ -447,7 +448,7 @@ class FifoStreams {
         program::Task task;
         task.where = fifo.operation->where;
         task.descriptor = descriptors.front().id;
-        const auto passes = sends && fifo.iterations ? fifo.iterations : end.passes;
+        const auto passes = fifo.iterations ? passes_of(fifo, pool, sends) : end.passes;
         if (passes) {
             task.repeat = *passes;
         } else {
@@ -457,6 +458,25 @@ class FifoStreams {
         dma.descriptors.insert(dma.descriptors.end(), descriptors.begin(), descriptors.end());
         dma.starts.push_back({channel.direction, channel.index, task});
         fifo.started.emplace_back(channel, task);
+    }
+
+    // Both ends move as many elements, depth * repeat_count * iter_count: what is sent repeats
+    // within a pass, what is taken in passes (mlir-aie's AIEObjectFifoSplit). Nothing for more than
+    // a task can count: such a ring takes whatever comes.
+    std::optional<std::int64_t> passes_of(const ObjectFifo& fifo, const FifoPool& pool,
+                                          bool sends) const {
+        if (sends) {
+            return fifo.iterations;
+        }
+        const std::int64_t depth = pool.depth();
+        const std::int64_t sent =
+            fifo.producer.pool ? lowering_.fifo_pools[*fifo.producer.pool].depth() : depth;
+        const std::int64_t bytes = sent * fifo.repeat * *fifo.iterations * fifo.element.bytes();
+        const std::int64_t taken = depth * fifo.consumer_element.bytes();  // in a pass
+        const std::int64_t passes = (bytes + taken - 1) / taken;
+        const std::int64_t most =
+            lowering_.config.dma_of(lowering_.config.kind_of(pool.tile)).repeats;
+        return passes <= most ? std::optional{passes} : std::nullopt;
     }
 
     // Where the steps are stated, what is read is theirs; the length on the stream counts padding.

@@ -199,6 +199,35 @@ TEST(ObjectFifo, PoolsEndpointsAndFlowsAreWhatTheySay) {
     EXPECT_EQ(p.routes[1].source.index, 3);
 }
 
+// Both ends move depth * repeat_count * iter_count elements: what is sent repeats within a pass of
+// its chain, what is taken in passes of its own.
+TEST(ObjectFifo, IterationsEndWhatIsTakenAsWellAsWhatIsSent) {
+    const auto of = [](const char* depths, const char* attributes) {
+        return read_npu(
+            fmt::format("{}aie.objectfifo @f(%a, {{%far}}, {}) {{{}}} : "
+                        "!aie.objectfifo<memref<16xi32>>\n",
+                        kFifoTiles, depths, attributes));
+    };
+    const program::Program three = of("2 : i32", "repeat_count = 3 : i32, iter_count = 5 : i32");
+    ASSERT_EQ(three.dmas.size(), 2U);
+    EXPECT_EQ(three.dmas[0].descriptors.size(), 6U);
+    EXPECT_EQ(three.dmas[0].descriptors.back().next, std::nullopt);
+    EXPECT_EQ(three.dmas[0].starts.at(0).task.repeat, 5);
+    EXPECT_EQ(three.dmas[1].descriptors.size(), 2U);
+    EXPECT_EQ(three.dmas[1].descriptors.back().next, std::nullopt);
+    EXPECT_EQ(three.dmas[1].starts.at(0).task.repeat, 15);
+    // One buffer: its descriptor stands as often in the chain as it repeats.
+    const program::Program one = of("1 : i32", "repeat_count = 3 : i32, iter_count = 5 : i32");
+    EXPECT_EQ(one.dmas.at(0).descriptors.size(), 3U);
+    EXPECT_EQ(one.dmas[0].starts.at(0).task.repeat, 5);
+    // Ends of different depths: until all that is sent has been taken.
+    EXPECT_EQ(of("[4, 3]", "iter_count = 5 : i32").dmas.at(1).starts.at(0).task.repeat,
+              7);  // 20 elements by 3
+    // More passes than a task counts: for ever.
+    const program::Program many = of("1 : i32", "repeat_count = 16 : i32, iter_count = 17 : i32");
+    EXPECT_EQ(many.dmas.at(1).descriptors.back().next, many.dmas[1].descriptors.front().id);
+}
+
 // Ends of cores, and ends whose flow stands beside them, were taken to need a shim's channel each:
 // the FIFOs were left out, and their cores with them.
 TEST(ObjectFifo, EndpointsOfCoresNeedNoChannelOfAShim) {

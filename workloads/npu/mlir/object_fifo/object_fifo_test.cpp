@@ -221,6 +221,45 @@ std::string takers() {
     return core("%a", "x", "Consume", 1, 1) + core("%b", "y", "Consume", 1, 1);
 }
 
+// producer_mem_bank, consumer_mem_banks (2026): elements lie in these banks (core tiles: 16 KiB).
+TEST(ObjectFifo, ElementsLieInTheBanksTheDesignStates) {
+    const auto text = [](const char* attributes) {
+        return fmt::format(
+            "{}aie.objectfifo @f(%a, {{%far, %m}}, 2 : i32) {{{}}} : "
+            "!aie.objectfifo<memref<16xi32>>\n",
+            kFifoTiles, attributes);
+    };
+    const auto banks = [](const program::Program& p) {
+        std::map<std::string, std::int64_t> by_name;
+        for (const program::Buffer& buffer : p.buffers) {
+            by_name[buffer.name] = buffer.address / (16 * 1024);
+        }
+        return by_name;
+    };
+    auto placed =
+        banks(read_npu(text("producer_mem_bank = [3 : i32, 1 : i32], "
+                            "consumer_mem_banks = [[2 : i32, 0 : i32], []]")));
+    EXPECT_EQ(placed["f_buff_0"], 3);
+    EXPECT_EQ(placed["f_buff_1"], 1);
+    EXPECT_EQ(placed["f_0_cons_buff_0"], 2);
+    EXPECT_EQ(placed["f_0_cons_buff_1"], 0);
+    placed = banks(read_npu(text("producer_mem_bank = 2 : i32")));  // all of them
+    EXPECT_EQ(placed["f_buff_0"], 2);
+    EXPECT_EQ(placed["f_buff_1"], 2);
+    EXPECT_THAT(error_of(text("producer_mem_bank = [0 : i32]")),
+                HasSubstr("1 banks for an end 2 elements deep"));
+    EXPECT_THAT(error_of(text("consumer_mem_banks = [0 : i32, 1 : i32, 2 : i32]")),
+                HasSubstr("banks for each consumer"));
+    EXPECT_THAT(error_of(text("producer_mem_bank = 4 : i32")),
+                HasSubstr("f_buff_0: tile 0,2 has banks 0..3, not 4"));
+    // What a bank has no room for lies elsewhere, which a note says.
+    const auto large = read(std::string{kFifoTiles} +
+                            "%x = aie.buffer(%a) {mem_bank = 1 : i32} : memref<4096xi32>\n"
+                            "%y = aie.buffer(%a) {mem_bank = 1 : i32} : memref<16xi32>\n");
+    EXPECT_THAT(large.notes,
+                testing::Contains(HasSubstr("do not fit the banks the design states")));
+}
+
 TEST(ObjectFifo, ALinkDistributesPieceByPiece) {
     const program::Program p = read_npu(std::string{kFifoTiles} + kDistribute + takers());
     const program::TileDma& memory = p.dmas.at(0);

@@ -121,9 +121,28 @@ void RegisterWrites::blockwrite(const Operation& operation, Scope& scope) {
     Cursor cursor(operation);
     Cursor inside(cursor.group("("));
     const auto global = static_cast<std::size_t>(scope.index_of(inside, Value::Kind::Global));
+    write_block(lowering_.globals[global], operation, scope);
+}
+
+void RegisterWrites::blockwrite_values(const Operation& operation, Scope& scope) {
+    Cursor cursor(operation);
+    cursor.group("(");
+    if (!cursor.skip_word("values")) {
+        cursor.fail("'values'");
+    }
+    std::vector<std::uint32_t> words;
+    while (!cursor.done() && !cursor.peek()->is(":")) {
+        words.push_back(static_cast<std::uint32_t>(scope.integer(cursor)));
+        cursor.skip(",");
+    }
+    write_block(words, operation, scope);
+}
+
+void RegisterWrites::write_block(const std::vector<std::uint32_t>& words,
+                                 const Operation& operation, const Scope& scope) {
     std::uint64_t address = address_of(operation, scope);
     bool has_effect = false;
-    for (const std::uint32_t word : lowering_.globals[global]) {
+    for (const std::uint32_t word : words) {
         has_effect |= registers_.write(address, word, operation.where);
         address += kWordBytes;
     }
@@ -156,7 +175,8 @@ void RegisterWrites::writebd(const Operation& operation, Scope& scope) {
         address += kWordBytes;
     }
     // Older files name the argument here instead of in an address_patch.
-    if (const auto named = integer_attribute(operation, "ddr_id")) {
+    const auto named = integer_attribute(operation, "ddr_id");
+    if (named && kind == program::TileKind::Shim) {
         if (*named >= 0 && static_cast<std::size_t>(*named) <= kMostArguments) {
             const Argument to = argument(static_cast<std::size_t>(*named));
             const auto word = static_cast<std::int64_t>(registers::kShimAddressWord) * kWordBytes;
@@ -182,17 +202,33 @@ void RegisterWrites::push_queue(const Operation& operation, Scope& scope) {
     const std::int64_t repeat = cursor.skip_word("repeat")
                                     ? scope.integer(cursor)
                                     : field(operation, scope, "repeat_count", 0);
-    if (!lowering_.config.contains(tile) || (direction != "MM2S" && direction != "S2MM") ||
-        id < 0 || id > 63 || repeat < 0 || repeat > 255 || channel < 0 || channel > 5) {
+    if (direction != "MM2S" && direction != "S2MM") {
+        throw ReadError(where, fmt::format("expected MM2S or S2MM, found '{}'", direction));
+    }
+    push({tile, direction == "MM2S" ? program::Direction::MM2S : program::Direction::S2MM, channel},
+         {id, repeat + 1, is_true(operation, "issue_token")}, where);
+}
+
+void RegisterWrites::shimtile_push_queue(const Operation& operation, Scope& scope) {
+    push(allocation(lowering_, text_attribute(operation, "metadata"), operation.where),
+         {field(operation, scope, "bd_id"), field(operation, scope, "repeat_count", 0) + 1,
+          is_true(operation, "issue_token")},
+         operation.where);
+}
+
+void RegisterWrites::push(const program::ChannelId& channel, const program::Task& task,
+                          Location where) {
+    constexpr std::int64_t kMostDescriptors = 64, kMostRuns = 256, kMostChannels = 6;
+    if (!lowering_.config.contains(channel.tile) || task.descriptor < 0 ||
+        task.descriptor >= kMostDescriptors || task.repeat < 1 || task.repeat > kMostRuns ||
+        channel.index < 0 || channel.index >= kMostChannels) {
         throw ReadError(where,
                         "this push names no channel, descriptor 0..63 and repeat_count "
                         "0..255 of the array");
     }
-    const std::int64_t queue = registers::queue_offset(
-        lowering_.config.kind_of(tile),
-        {direction == "MM2S" ? program::Direction::MM2S : program::Direction::S2MM, channel, true});
-    const program::Task task{id, repeat + 1, is_true(operation, "issue_token")};
-    registers_.write(registers::join(tile, queue), registers::encode_task(task), where);
+    const std::int64_t queue = registers::queue_offset(lowering_.config.kind_of(channel.tile),
+                                                       {channel.direction, channel.index, true});
+    registers_.write(registers::join(channel.tile, queue), registers::encode_task(task), where);
 }
 
 }  // namespace tilesim::workloads::npu::mlir::registers

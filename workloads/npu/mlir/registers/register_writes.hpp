@@ -33,13 +33,21 @@ class RegisterWrites {
     // Until the masked register has a value: of a channel's state, how many tasks it has.
     void maskpoll(const Operation& operation, Scope& scope);
     void blockwrite(const Operation& operation, Scope& scope);
+    // (%address : i32) values %a, %b : i32, i32
+    void blockwrite_values(const Operation& operation, Scope& scope);
     // The descriptor's registers, field by field; put together as the words of a block write.
     void writebd(const Operation& operation, Scope& scope);
     void address_patch(const Operation& operation, Scope& scope);
     // (column, row, MM2S : 0) {bd_id, repeat_count, issue_token}
     void push_queue(const Operation& operation, Scope& scope);
+    // {metadata = @allocation, bd_id, repeat_count, issue_token}, as in 2023
+    void shimtile_push_queue(const Operation& operation, Scope& scope);
 
   private:
+    // The words are one write from this address on.
+    void write_block(const std::vector<std::uint32_t>& words, const Operation& operation,
+                     const Scope& scope);
+    void push(const program::ChannelId& channel, const program::Task& task, Location where);
     // A buffer behind the arguments is one the host adds: a trace's, or of a sequence without any.
     const Argument& argument(std::size_t index);
     void count_write(bool has_effect);

@@ -14,11 +14,9 @@ namespace {
 std::optional<std::int64_t> operand(const Operation& operation, const Scope& scope,
                                     std::string_view key) {
     static const std::map<std::string_view, std::vector<std::string_view>> kOrders{
-        {"write32", {"address", "value"}},
-        {"maskwrite32", {"address", "value", "mask"}},
-        {"maskpoll", {"address", "value", "mask"}},
-        {"blockwrite", {"data", "address"}},
-        {"address_patch", {"arg_plus"}}};
+        {"write32", {"address", "value"}},          {"maskwrite32", {"address", "value", "mask"}},
+        {"maskpoll", {"address", "value", "mask"}}, {"blockwrite", {"data", "address"}},
+        {"blockwrite_values", {"address"}},         {"address_patch", {"arg_plus"}}};
     const auto order = kOrders.find(operation_name(operation));
     if (order == kOrders.end() || operation.items.empty() || !operation.items.front().opens("(") ||
         !is_positional(operation.items.front())) {

@@ -46,6 +46,17 @@ TEST(DesignStreams, BinaryLocksKeepTheStateTheyAreAskedFor) {
     EXPECT_EQ(bd.release->value, 1);
 }
 
+// A core's release to 0 was left out, as a counting lock's release of nothing is.
+TEST(DesignStreams, ACoreReleasesABinaryLockToTheStateItNames) {
+    const program::Program program = read_aie1(
+                                         "%t = aie.tile(7, 3) %l = aie.lock(%t, 3)\n"
+                                         "aie.core(%t) { aie.use_lock(%l, Acquire, 1)\n"
+                                         "aie.use_lock(%l, Release, 0) aie.end }")
+                                         .program;
+    ASSERT_EQ(program.cores.at(0).script.size(), 2U);
+    EXPECT_EQ(std::get<program::ReleaseOp>(program.cores[0].script[1].op).action.value, 0);
+}
+
 // AM009: in even rows the core lies east of its memory and reaches the one east of it.
 TEST(DesignStreams, CoresOfTheFirstGenerationReachByRow) {
     const auto problems = [](const std::string& lock_tile, const std::string& core_tile) {

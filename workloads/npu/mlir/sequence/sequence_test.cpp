@@ -189,6 +189,29 @@ TEST(Design, OperandsOfRegisterWritesStandInOrder) {
     EXPECT_EQ(write.descriptor.offset, 64);
 }
 
+// A block of words that the sequence has as values (2026), and a push that names an allocation
+// (2023).
+TEST(Design, BlocksOfValuesAndPushesByAllocationAreWrites) {
+    const program::Program program =
+        read(std::string{kSmallDesign} +
+             "aie.runtime_sequence(%a: memref<64xi32>) {\n"
+             "%n = arith.constant 8 : i32 %w = arith.constant 118784 : i32\n"
+             "%z = arith.constant 0 : i32 %v = arith.constant 0x2000000 : i32\n"
+             "aiex.npu.blockwrite_values(%w : i32) values %n, %z, %z, %z, %z, %z, %z, %v : i32, "
+             "i32, i32, i32, i32, i32, i32, i32\n"
+             "aiex.npu.address_patch {addr = 118788 : ui32, arg_idx = 0 : i32, arg_plus = 64 : "
+             "i32}\n"
+             "aiex.npu.shimtile_push_queue {metadata = @in, issue_token = true, repeat_count = 3 : "
+             "i32, bd_id = 0 : i32} }")
+            .program;
+    const auto& write = std::get<program::WriteDescriptor>(program.sequence.at(0));
+    EXPECT_EQ(write.descriptor.length, 8);
+    EXPECT_EQ(write.descriptor.offset, 64);
+    const auto& push = std::get<program::PushTask>(program.sequence.at(1));
+    EXPECT_EQ(push.task.repeat, 4);
+    EXPECT_TRUE(push.task.token);
+}
+
 // CORE_CONTROL of a core tile is 0x32000, its bit 1 resets; 0x1DE00 controls S2MM 0. A core begins
 // again when the bit falls; a channel drops its tasks when it rises. What does not run has nothing
 // to reset: the words only take their time, as the other one does.

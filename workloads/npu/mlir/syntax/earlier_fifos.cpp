@@ -155,6 +155,32 @@ void EarlierForms::external_buffers(Operation& operation) {
     operation.items.insert(operation.items.begin(), std::move(symbol));
 }
 
+// register_process<Produce>(%f : !aie.objectfifo<..>, %acquires : .., ..): today @f (Produce,
+// %acquires : .., ..).
+void EarlierForms::registered_process(Operation& operation) const {
+    std::vector<Item>& items = operation.items;
+    if (items.size() < 2 || !items[0].opens("<") || !items[1].opens("(") ||
+        items[0].items.empty() || items[1].items.empty() || !is_value(items[1].items.front())) {
+        return;
+    }
+    std::vector<Item>& inside = items[1].items;
+    Item symbol = symbol_of_value(inside.front());
+    inside.front() = std::move(items[0].items.front());
+    const auto next =
+        std::find_if(inside.begin(), inside.end(), [](const Item& item) { return item.is(","); });
+    inside.erase(inside.begin() + 1, next);  // the type
+    items[0] = std::move(symbol);
+}
+
+// packet_sw_objectfifo @f (..), of 2024: today an attribute says so.
+void EarlierForms::packet_object_fifo(Operation& operation) {
+    operation.name = "aie.objectfifo";
+    Item attributes{Item::Kind::Group, {TokenKind::Punctuation, "{", operation.where}, {}, {}};
+    attributes.items.push_back(token(TokenKind::Word, "packet", operation.where));
+    operation.items.push_back(std::move(attributes));
+    object_fifo(operation);
+}
+
 // ({%a, %b}, {%c}) : (...), or (%a, {%c}) where there is one: today [@a, @b] -> [@c] ().
 void EarlierForms::link(Operation& operation) {
     if (operation.items.empty() || !operation.items.front().opens("(")) {

@@ -46,14 +46,16 @@ constexpr std::array kNames{
     Spelling{"objectfifo.dangling_endpoint", "route_endpoint"},
     Spelling{"objectfifo.flow", "route"},
     Spelling{"objectFifo.registerProcess", "objectfifo.register_process"},
+    Spelling{"objectfifo.registerProcess", "objectfifo.register_process"},
     Spelling{"broad_packet", "broadcast_packet"}};
 
 // Keys of dimensions, before their "=".
 constexpr std::array kKeys{Spelling{"wrap", "size"}, Spelling{"step", "stride"}};
 
 // What has moved from the first dialect to the second.
-constexpr std::array<std::string_view, 6> kMoved{
-    "multicast", "multi_dest", "bp_id", "bp_dest", "broadcast_packet", "runtime_sequence"};
+constexpr std::array<std::string_view, 9> kMoved{
+    "multicast",        "multi_dest", "bp_id",    "bp_dest", "broadcast_packet",
+    "runtime_sequence", "token",      "useToken", "memcpy"};
 
 // MLIR's own operations that once needed no dialect's name.
 constexpr std::array kBareNames{
@@ -261,6 +263,10 @@ void EarlierForms::write_as_today(Operation& operation) {
         external_buffers(operation);
     } else if (operation.name == "aie.objectfifo.link") {
         link(operation);
+    } else if (operation.name == "aie.objectfifo.register_process") {
+        registered_process(operation);
+    } else if (operation.name == "aie.packet_sw_objectfifo") {
+        packet_object_fifo(operation);
     } else if (operation.name == "aiex.npu.dma_memcpy_nd") {
         coordinates_before_buffer(operation);
     }

@@ -30,6 +30,8 @@ class EarlierForms {
     void fifo_use(Operation& operation);
     void external_buffers(Operation& operation);
     void link(Operation& operation);
+    void registered_process(Operation& operation) const;
+    void packet_object_fifo(Operation& operation);
     Item symbol_of_value(const Item& value) const;
 
     std::map<std::string, std::string> fifo_symbols_;  // by the value's name

@@ -114,6 +114,22 @@ TEST(EarlierSpellings, ObjectFifosWereValues) {
     EXPECT_THROW(parse("AIE.objectFifo.acquire<Consume>(%f : !x, 1)"), ReadError);
 }
 
+TEST(EarlierSpellings, ProcessesWereRegisteredToValues) {
+    const std::string fifo =
+        "%f = AIE.objectFifo.createObjectFifo(%a, {%b}, 2) : !AIE.objectFifo<memref<8xi32>>\n";
+    expect_same(fifo +
+                    "AIE.objectFifo.registerProcess<Produce>(%f : !AIE.objectFifo<memref<8xi32>>, "
+                    "%p : tensor<1xi32>, %q : tensor<1xi32>, @work, %n)",
+                "aie.objectfifo @f (%a, {%b}, 2) : !aie.objectfifo<memref<8xi32>>\n"
+                "aie.objectfifo.register_process @f (Produce, %p : tensor<1xi32>, %q : "
+                "tensor<1xi32>, @work, %n)");
+}
+
+TEST(EarlierSpellings, PacketSwitchedFifosHadANameOfTheirOwn) {
+    expect_same("aie.packet_sw_objectfifo @f (%a, {%b}, 2 : i32) : !aie.objectfifo<memref<8xi32>>",
+                "aie.objectfifo @f (%a, {%b}, 2 : i32) : !aie.objectfifo<memref<8xi32>> {packet}");
+}
+
 TEST(EarlierSpellings, TransfersHadCoordinates) {
     expect_same("aiex.npu.dma_memcpy_nd(0, %c, %a[0, 0][4, 1][1]) {id = 1 : i64}",
                 "aiex.npu.dma_memcpy_nd(%a[0, 0][4, 1][1]) {id = 1 : i64}");

@@ -1,0 +1,19 @@
+// Tokens of the array (aiex.token) as the locks they become, copies between tiles (aiex.memcpy) as
+// their DMA programs and streams, and calls of functions on tiles (aie.x, aie.y) as cores.
+//
+// Models:  a token's value that one release sets and another's acquire waits for is a lock of its
+//          own; who releases waits until what it released before has been taken.
+// Source:  mlir-aie's passes AIECreateLocks, AIELowerMemcpy and AIECreateCores. Unlike those, each
+//          copy has a channel of its own at both ends.
+#pragma once
+
+#include <vector>
+
+#include "workloads/npu/mlir/syntax/syntax.hpp"
+
+namespace tilesim::workloads::npu::mlir::syntax {
+
+// Throws ReadError where a token, a copy or a call is incomplete.
+void write_tokens_as_locks(std::vector<Operation>& operations);
+
+}  // namespace tilesim::workloads::npu::mlir::syntax
