@@ -46,6 +46,10 @@ TEST_F(CompareCommand, AgreesWithItself) {
     ASSERT_EQ(call("run " + kTraceScenario + " --trace t.json"), 0) << output_;
     EXPECT_EQ(call("compare " + kTraceScenario + " --against t.json"), 0) << output_;
     EXPECT_THAT(output_, HasSubstr("nothing stands out"));
+    // As editors save it: with a mark in front.
+    std::ofstream(folder_ / "marked.json")
+        << "\xEF\xBB\xBF" << std::ifstream(folder_ / "t.json").rdbuf();
+    EXPECT_EQ(call("compare " + kTraceScenario + " --against marked.json"), 0) << output_;
 }
 
 // What a compiler made of a design is no part of it: the rest of the difference is the model's.
@@ -164,6 +168,12 @@ TEST_F(CompareCommand, WhatIsNotComparableIsSaid) {
     std::ofstream(folder_ / "short.json") << "[{\"name\":";
     EXPECT_EQ(call("compare " + kTraceScenario + " --against short.json"), 1);
     EXPECT_THAT(output_, HasSubstr("is no trace"));
+    std::ofstream(folder_ / "unwritten.bin") << std::string(4096, '\0');
+    EXPECT_EQ(call("compare " + kTraceScenario + " --against unwritten.bin"), 1);
+    EXPECT_THAT(output_, HasSubstr("a trace buffer that nothing was written into"));
+    std::ofstream(folder_ / "wide.json") << "\xFF\xFE" << std::string("[\0", 2);
+    EXPECT_EQ(call("compare " + kTraceScenario + " --against wide.json"), 1);
+    EXPECT_THAT(output_, HasSubstr("is text in UTF-16"));
     EXPECT_EQ(call("compare " + kTraceScenario + " --against nothing.json"), 5);
 }
 

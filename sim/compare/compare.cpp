@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <sstream>
+#include <string_view>
 #include <thread>
 
 #include "arch/base/config.hpp"
@@ -217,21 +218,37 @@ int compare_trace(const CompareArguments& arguments, const sim::Scenario& scenar
     return good ? sim::kFine : sim::kCheckFailed;
 }
 
+// Editors put a mark in front of text in UTF-8.
+std::string without_mark(const std::string& text) {
+    constexpr std::string_view kMark = "\xEF\xBB\xBF";
+    return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
+
 }  // namespace
 
 int compare(const CompareArguments& arguments) {
     sim::check_output("--html", arguments.html, {arguments.file, arguments.against});
     const sim::Scenario scenario =
         sim::load_scenario(arguments.file, sim::explore::parse_settings(arguments.settings));
-    const std::string text = read_file(arguments.against);
+    const std::string text = without_mark(read_file(arguments.against));
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     try {
+        if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
+            throw ConfigError(
+                fmt::format("{}: is text in UTF-16; save it as UTF-8", arguments.against));
+        }
         if (first != text.npos && (text[first] == '[' || text[first] == '{')) {
             return compare_trace(arguments, scenario, parse_trace(text, arguments.against));
         }
         if (is_raw_trace(text)) {
             return compare_trace(arguments, scenario,
                                  parse_raw_trace(text, arguments.against, slots_of(scenario)));
+        }
+        if (is_unwritten_trace(text)) {
+            throw ConfigError(fmt::format(
+                "{}: all of its words are 0 or a5a5a5a5: a trace buffer that nothing was written "
+                "into",
+                arguments.against));
         }
         if (!arguments.html.empty()) {
             throw ConfigError(fmt::format(

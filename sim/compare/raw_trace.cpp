@@ -330,6 +330,13 @@ bool is_raw_trace(const std::string& bytes) {
            packets * kPacketWords + known >= sample.size() / 2;
 }
 
+bool is_unwritten_trace(const std::string& bytes) {
+    const std::vector<std::uint32_t> words = words_of(bytes);
+    return words.size() >= kPacketWords &&
+           std::all_of(words.begin(), words.end(),
+                       [](std::uint32_t word) { return word == 0 || word == kUntouched; });
+}
+
 TraceFile parse_raw_trace(const std::string& bytes, const std::string& file,
                           std::span<const TraceSlots> slots) {
     const Streams streams = streams_of(words_of(bytes));

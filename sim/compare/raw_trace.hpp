@@ -15,6 +15,8 @@ namespace tilesim::sim::compare {
 
 // Whether the bytes may be such a file rather than JSON or a table of timings.
 bool is_raw_trace(const std::string& bytes);
+// Whether the words are those of a buffer that no trace unit has written into.
+bool is_unwritten_trace(const std::string& bytes);
 
 // `slots`: what the design's trace units watch; a unit that is not among them keeps slot numbers
 // for names. Packets without a valid header are counted as lost. Throws ConfigError where the bytes

@@ -225,6 +225,10 @@ TEST(RawTrace, IsToldFromOtherFiles) {
         behind += "00000000\n";
     }
     EXPECT_FALSE(is_raw_trace(behind));
+    EXPECT_TRUE(is_unwritten_trace(behind));
+    EXPECT_TRUE(is_unwritten_trace(std::string(64, '\xa5')));
+    EXPECT_FALSE(is_unwritten_trace(behind + good));
+    EXPECT_FALSE(is_unwritten_trace(""));
     EXPECT_TRUE(is_raw_trace(behind + good));
     EXPECT_EQ(lane(parse_raw_trace(behind + good, "t.txt", slots()), "LOCK_STALL").size(), 1U);
     for (const char* other : {"[]", "run,ns\n1,2\n", "", "nonsense"}) {

@@ -144,6 +144,7 @@ const Swept kDevices[] = {
     {"vck190", {kStreamFed, kStreamCall, kMixed}},
     {"ve2302", {kFourCores, kOverBanks, kTileCall, kMixed}},
     {"ve2802", {kFourCores, kOverBanks, kTileCall, kMixed}},
+    {"ve3858", {kFourCores, kOverBanks, kTileCall, kMixed}},
     {"xdna", {kFourCores, kOverBanks, kTileCall, kMixed}},
     {"xdna2", {kFourCores, kOverBanks, kTileCall, kMixed, kOneCore}},
 };

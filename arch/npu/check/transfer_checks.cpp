@@ -273,7 +273,18 @@ class TransferChecks {
         if (sent == expected.words) {
             return;
         }
-        const std::string text = senders.empty()
+        const bool traced =
+            senders.empty() &&
+            std::find(program_.traced.begin(), program_.traced.end(), to) != program_.traced.end();
+        if (traced && !waits_.contains(to)) {
+            return;
+        }
+        const std::string text = traced ? fmt::format(
+                                              "{} is fed by trace units, which put nothing "
+                                              "on streams here, and the sequence waits for "
+                                              "it",
+                                              place_of(to))
+                                 : senders.empty()
                                      ? fmt::format("{} expects {} words, and no route leads there",
                                                    place_of(to), expected.words)
                                      : fmt::format("{} expects {} words, {} sends {}", place_of(to),

@@ -376,6 +376,7 @@ struct Program {
     std::vector<ExternalBuffer> external_buffers;
     std::vector<TileDma> dmas;
     std::vector<Route> routes;
+    std::vector<ChannelId> traced = {};  // trace units feed them: here nothing arrives
     std::vector<LogicStream> logic_streams;
     std::vector<Cascade> cascades;
     std::vector<Kernel> kernels;

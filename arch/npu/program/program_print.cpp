@@ -145,6 +145,7 @@ class Printer {
         storage();
         dmas();
         routes();
+        traced();
         logic_streams();
         cores();
         sequence();
@@ -217,6 +218,13 @@ class Printer {
                                      r.keep_header ? "on" : "off");
             }
             text_ += fmt::format("    path: [{}]\n", fmt::join(path, ", "));
+        }
+    }
+
+    void traced() {
+        text_ += program_.traced.empty() ? "" : "traced:\n";
+        for (const ChannelId& id : program_.traced) {
+            line(channel(id));
         }
     }
 

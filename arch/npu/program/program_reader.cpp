@@ -39,6 +39,10 @@ class Reader {
         for (Node& entry : root_.list("routes", "streams between channels")) {
             route(entry);
         }
+        for (Node& entry :
+             root_.list("traced", "channels that trace units feed: nothing arrives")) {
+            program_.traced.push_back(read_channel(entry));
+        }
         for (Node& entry : root_.list("logic_streams", "memories that feed core streams")) {
             logic_stream(entry);
         }

@@ -34,6 +34,8 @@ routes:
     packet_id: 5
     keep_header: on
     path: [{tile: [0, 1], in: dma0, out: north0, arbiter: 3}]
+traced:
+  - {tile: [0, 0], channel: s2mm0}
 kernels:
   - {name: work, kind: fixed, m: 0, k: 0, n: 0, a: int8, b: int8, c: int8, b_layout: column_major, cycles: 9, marked: off}
   - {name: cast, kind: vector, m: 4, k: 0, n: 8, a: f32, b: f32, c: bf16, b_layout: column_major, operation: cast, iteration_lanes: 16, by_element: on}

@@ -35,6 +35,13 @@ void Lowering::note(const std::string& sentence) {
     }
 }
 
+void Lowering::note_trace_units() {
+    traces = true;
+    note(
+        "trace units are set up: they put nothing on the streams here; compare reads what they "
+        "watch");
+}
+
 std::optional<program::TileCoordinate> tile_named(std::string_view name) {
     static constexpr std::array<std::string_view, 4> kPrefixes{"tile_", "shim_noc_tile_",
                                                                "shim_pl_tile_", "mem_tile_"};

@@ -44,6 +44,7 @@ struct Lowering {
     std::vector<FifoStream> fifo_streams{};
     std::vector<program_file::TraceSlots> trace_slots{};
     bool repeat_counts_runs = false;  // see RepeatCount
+    bool traces = false;              // trace units are set up, or streams lead from them
     // Descriptors of DMA regions that move nothing: left out, and so are tasks that name them.
     std::set<std::pair<program::TileCoordinate, std::int64_t>> empty_descriptors{};
     // Run-time parameters: a word (second) of a buffer (first) by its number in the core.
@@ -65,6 +66,7 @@ struct Lowering {
     bool attempt(const std::function<void()>& step);
     // Adds a note unless it has been said.
     void note(const std::string& sentence);
+    void note_trace_units();
     // The number of the core's parameter in this word of a buffer; new where there is none yet.
     std::int64_t parameter(std::int64_t buffer, std::int64_t word);
     // The parameter that counts the runs of a loop to another one.

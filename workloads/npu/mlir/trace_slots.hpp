@@ -12,9 +12,6 @@ constexpr std::int64_t kCoreUnit = 0, kMemoryUnit = 1, kShimUnit = 2, kMemoryTil
 // Events and ports of a register; the second has slots 4 to 7.
 constexpr std::size_t kSlotsOfAWord = 4;
 
-constexpr const char* kTraceUnitsNote =
-    "trace units are set up: they put nothing on the streams here; compare reads what they watch";
-
 // Those of a unit, new where the design has not named it before.
 program_file::TraceSlots& trace_slots_of(Lowering& lowering, program::TileCoordinate tile,
                                          std::int64_t unit);

@@ -242,6 +242,9 @@ void add_bodyless_cores(Lowering& lowering) {
         with_script.insert(core.tile);
     }
     const bool stated = lowering.options.costs.default_core.has_value();
+    const bool others_have_cores =
+        std::any_of(lowering.body().begin(), lowering.body().end(),
+                    [](const Operation& each) { return each.name == "aie.core"; });
     for (const program::TileDma& dma : started_dmas(lowering.program)) {
         const bool at_core = lowering.config.kind_of(dma.tile) == program::TileKind::Core;
         const bool waits =
@@ -257,6 +260,13 @@ void add_bodyless_cores(Lowering& lowering) {
         }
         const std::vector<CorePort> ports = ports_of(dma);
         if (ports.empty()) {
+            continue;
+        }
+        if (!stated && core == nullptr && others_have_cores) {
+            lowering.note(
+                fmt::format("tile {},{} has no core, as others have: what its channels "
+                            "wait for comes from nobody; default_core gives it one",
+                            dma.tile.column, dma.tile.row));
             continue;
         }
         const BodylessCore does =

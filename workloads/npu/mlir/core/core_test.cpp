@@ -231,6 +231,15 @@ TEST(Design, BodylessCoresFollowTheirLocks) {
     EXPECT_TRUE(read(body + "aie.core(%c) { %0 = arith.constant 0 : index scf.for %i = %0 to %0 "
                             "step %0 { aie.use_lock(%l, AcquireGreaterEqual, 1) } aie.end }")
                     .program.cores.empty());
+    // Where other tiles have cores, one without has none: its channels wait.
+    const std::string elsewhere =
+        "%d = aie.tile(0, 3) aie.core(%d) { aie.end }\n"
+        "aie.runtime_sequence() {}\n";
+    const Design none = read(body + elsewhere);
+    EXPECT_EQ(none.program.cores.size(),
+              read(std::string{kSmallDesign} + elsewhere).program.cores.size());
+    EXPECT_THAT(none.notes, testing::Contains(HasSubstr("tile 0,2 has no core, as others have")));
+    EXPECT_EQ(read(body + "aie.runtime_sequence() {}\n").program.cores.size(), 1U);
     ReadOptions options;
     options.costs.default_core = BodylessCore{50, 3};
     const program::Program program = read(body, options).program;

@@ -60,8 +60,8 @@ void read_attributes(const Operation& operation, const Scope& scope, Parts& part
                      StatedDescriptor& stated) {
     // task_id: mlir-air's, which keeps tasks from sharing a descriptor before these have their ids.
     // operandSegmentSizes: operands besides the buffer would be numbers of the launch.
-    static constexpr std::array kIgnored{"next_bd_id", "use_next_bd", "loc", "task_id",
-                                         "operandSegmentSizes"};
+    static constexpr std::array kIgnored{"next_bd_id", "use_next_bd",         "loc",
+                                         "task_id",    "operandSegmentSizes", "length_unit"};
     for (const Item& group : operation.items) {
         if (!group.opens("{")) {
             continue;
@@ -95,8 +95,9 @@ void read_attributes(const Operation& operation, const Scope& scope, Parts& part
                 stated.descriptor.iteration = read_iteration(value, where);
             } else if (key == "burst_length") {
                 stated.descriptor.burst_bytes = cursor.integer();
-            } else if (key == "offset_parameter" || key == "offset_state_table_idx") {
-                stated.offset_of_host = true;
+            } else if (key == "offset_parameter" || key == "offset_state_table_idx" ||
+                       key == "length_parameter") {
+                stated.of_host = true;
             } else if (key == "pad_value") {
                 cursor.integer();  // what is put there takes no other time
             } else if (std::find(kIgnored.begin(), kIgnored.end(), key) == kIgnored.end()) {
@@ -199,8 +200,12 @@ std::int64_t DescriptorIds::next(const program::ChannelId& channel, Location whe
     const DmaConfig& dma = lowering_.config.dma_of(lowering_.config.kind_of(channel.tile));
     const bool upper = dma.parity_bound_descriptors && channel.index % 2 == 1;
     const bool lower = dma.parity_bound_descriptors && channel.index % 2 == 0;
-    const std::int64_t first = upper ? dma.descriptors / 2 : 0;
-    const std::int64_t end = lower ? dma.descriptors / 2 : dma.descriptors;
+    return next_of(channel, upper ? dma.descriptors / 2 : 0,
+                   lower ? dma.descriptors / 2 : dma.descriptors, where);
+}
+
+std::int64_t DescriptorIds::next_of(const program::ChannelId& channel, std::int64_t first,
+                                    std::int64_t end, Location where) {
     for (std::int64_t id = first; id < end; ++id) {
         if (taken_[channel.tile].insert(id).second) {
             return id;

@@ -18,7 +18,7 @@ struct StatedDescriptor {
     program::BufferDescriptor descriptor;
     bool has_id = false;
     std::optional<std::int64_t> named_descriptor;  // see Packet::descriptor
-    bool offset_of_host = false;                   // the host's scratchpad adds to the offset
+    bool of_host = false;  // the host's scratchpad adds to the offset or the length
     // A fourth dimension of a shim or core descriptor: the chain runs this often.
     std::int64_t repeat = 1;
 };
@@ -35,6 +35,9 @@ class DescriptorIds {
     void free(program::TileCoordinate tile, std::int64_t id) { taken_[tile].erase(id); }
     // The lowest free id that the channel may use. Throws ReadError when all are taken.
     std::int64_t next(const program::ChannelId& channel, Location where);
+    // The same among those from `first` to before `end`.
+    std::int64_t next_of(const program::ChannelId& channel, std::int64_t first, std::int64_t end,
+                         Location where);
     // What `next` gives first, whether taken or not; nothing: the lowest free one again.
     void give(std::optional<std::pair<program::TileCoordinate, std::int64_t>> id) { given_ = id; }
 

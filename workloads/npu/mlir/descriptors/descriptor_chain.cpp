@@ -141,7 +141,7 @@ class ChainReader {
             descriptor.id = ids_.next(channel_, bd.where);
         }
         chain_.repeat = std::max(chain_.repeat, stated.repeat);
-        chain_.offset_of_host |= stated.offset_of_host;
+        chain_.of_host |= stated.of_host;
         ids_by_block_[&block] = descriptor.id;
         next_ = nullptr;
         for (const Operation& operation : block.operations) {
@@ -224,8 +224,9 @@ void note_ignored(Lowering& lowering, const Chain& chain) {
             "padding of channels that receive is left out: the hardware pads what a "
             "memory tile sends");
     }
-    if (chain.offset_of_host) {
-        lowering.note("offsets of transfers that the host's scratchpad adds are taken as 0");
+    if (chain.of_host) {
+        lowering.note(
+            "offsets and lengths of transfers that the host's scratchpad adds are taken as 0");
     }
 }
 

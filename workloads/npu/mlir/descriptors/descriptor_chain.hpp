@@ -17,7 +17,7 @@ struct Chain {
     std::vector<program::BufferDescriptor> descriptors;  // the first is where it begins
     std::int64_t repeat = 1;                             // from a fourth dimension
     bool ignored_padding = false;  // of a channel that receives, which cannot pad
-    bool offset_of_host = false;   // of one of them, see StatedDescriptor
+    bool of_host = false;          // of one of them, see StatedDescriptor
 };
 void note_ignored(Lowering& lowering, const Chain& chain);
 // Follows the blocks from `first` on. Blocks already in `ids_by_block` are not read again.

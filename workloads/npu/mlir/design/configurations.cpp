@@ -27,7 +27,8 @@ namespace {
 // Operations between two configurations, and the device they run on.
 struct Part {
     const Operation* device = nullptr;
-    bool loaded = false;  // by the sequence; otherwise it is there
+    bool loaded = false;   // by the sequence; otherwise it is there
+    bool written = false;  // register by register, into an array that was reset
     std::vector<const Operation*> operations;
 };
 
@@ -63,7 +64,8 @@ class Configurations {
             }
             lowering.program.name = plain_name(symbol_of(*part.device));
             lowering.program.file = source_.file;
-            lowering.program.sets_itself_up = part.loaded && main_.options.set_up == SetUp::Written;
+            lowering.program.sets_itself_up =
+                part.written || (part.loaded && main_.options.set_up == SetUp::Written);
             programs.push_back(std::move(lowering.program));
         }
         assemble(std::move(programs));
@@ -114,6 +116,10 @@ class Configurations {
                 }
             } else if (name == "load_pdi") {
                 load(device_of(operation, text_attribute(operation, "device_ref")));
+            } else if (name == "write_config") {
+                const Operation& device = device_of(operation, symbol_of(operation));
+                check_target(device);
+                parts_.push_back({&device, true, true, {}});
             } else {
                 load_for(operation);
                 add(operation);
@@ -155,7 +161,7 @@ class Configurations {
     void load(const Operation& device) {
         check_target(device);
         if (parts_.empty() || parts_.back().device != &device) {
-            parts_.push_back({&device, true, {}});
+            parts_.push_back({&device, true, false, {}});
         }
     }
 
@@ -168,7 +174,7 @@ class Configurations {
             if (operation.name == "aie.end" || operation.name == "return") {
                 return;
             }
-            parts_.push_back({&main_.device, false, {}});
+            parts_.push_back({&main_.device, false, false, {}});
         }
         parts_.back().operations.push_back(&operation);
     }
@@ -205,7 +211,8 @@ bool loads_configurations(const Operation& sequence) {
     bool found = false;
     walk(region_of(sequence), [&found](const Operation& operation) {
         const std::string_view name = operation_name(operation);
-        found = found || name == "configure" || (name == "load_pdi" && names_device(operation));
+        found = found || name == "configure" || name == "write_config" ||
+                (name == "load_pdi" && names_device(operation));
     });
     return found;
 }

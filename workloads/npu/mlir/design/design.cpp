@@ -15,6 +15,7 @@
 #include "workloads/npu/mlir/lowering.hpp"
 #include "workloads/npu/mlir/sequence/sequence.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
+#include "workloads/npu/mlir/syntax/conduits.hpp"
 #include "workloads/npu/mlir/syntax/inner_names.hpp"
 #include "workloads/npu/mlir/syntax/registered_processes.hpp"
 #include "workloads/npu/mlir/syntax/route_endpoints.hpp"
@@ -277,6 +278,10 @@ Source parse_design(const std::string& text, const std::string& file, std::int64
     try {
         write_registered_processes(source.operations);
         write_row_stores_as_fifos(source.operations);
+        if (write_conduits_as_fifos(source.operations)) {
+            source.notes.emplace_back(
+                "conduits that share a DMA channel (fused_dma_channel_group) have one each");
+        }
         write_tokens_as_locks(source.operations);
         write_routes_as_flows(source.operations);
     } catch (const ReadError& error) {

@@ -66,14 +66,13 @@ class DesignKind final : public ProblemKind {
         }
         auto [lowered, notes, trace_slots] =
             lower(unbound.design.source, unbound.design.options, *config);
-        if (unbound.design.options.set_up == SetUp::Written) {
-            const auto writes = write_configurations(lowered, *config);
-            if (writes.empty()) {
-                root.error("design",
-                           "set_up: written is for sequences that load configurations "
-                           "(aiex.configure, npu.load_pdi); this one loads none");
-            }
+        const auto writes = write_configurations(lowered, *config);
+        if (!writes.empty()) {
             notes.push_back(note_of_writes(writes));
+        } else if (unbound.design.options.set_up == SetUp::Written) {
+            root.error("design",
+                       "set_up: written is for sequences that load configurations "
+                       "(aiex.configure, npu.load_pdi); this one loads none");
         }
         ProgramWorkload workload;
         workload.program = std::move(lowered);

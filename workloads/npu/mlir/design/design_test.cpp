@@ -1,11 +1,13 @@
 #include "workloads/npu/mlir/design/design.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "arch/base/config.hpp"
 #include "arch/npu/check/program_verifier.hpp"
+#include "arch/npu/check/transfer_checks.hpp"
 #include "workloads/npu/mlir/design/design_testing.hpp"
 #include "workloads/npu/mlir/design/device_names.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
@@ -405,6 +407,23 @@ TEST(Design, SeveralDevicesNeedAChoice) {
     EXPECT_EQ(target_of(source, options), "npu2");
 }
 
+// npu.write_config (October 2026): the array is reset by an empty configuration and set up by
+// register writes.
+TEST(Design, AConfigurationIsWrittenIntoAnArrayThatWasReset) {
+    const program::Program program =
+        read_for("xdna",
+                 "module { aie.device(npu1) @empty { }\n"
+                 "aie.device(npu1) @work { %t = aie.tile(0, 2) }\n"
+                 "aie.device(npu1) @main { aie.runtime_sequence() {\n"
+                 "aiex.npu.load_pdi {device_ref = @empty}\naiex.npu.write_config @work\n} } }")
+            .program;
+    EXPECT_EQ(program.name, "main");
+    EXPECT_FALSE(program.sets_itself_up);
+    ASSERT_EQ(program.then.size(), 1U);
+    EXPECT_EQ(program.then[0].name, "work");
+    EXPECT_TRUE(program.then[0].sets_itself_up);
+}
+
 TEST(Design, ASequenceLoadsConfigurationsOfItsOwnGeneration) {
     const auto told = [](const char* target) {
         const std::string text = fmt::format(
@@ -441,6 +460,28 @@ TEST(Design, APartOfACutFileKeepsItsLineNumbers) {
 }
 
 // Declared, and as the registers the compiler makes of that: what compare names a trace's slots by.
+// A channel that takes what trace units send has a stream in the design: it was said that no route
+// leads there.
+TEST(Design, ChannelsOfTracesReceiveNothing) {
+    const auto problems = [](const std::string& flow, const std::string& wait) {
+        const Design design =
+            read(std::string{kSmallDesign} + flow +
+                 "aie.shim_dma_allocation @trace(%s, S2MM, 1)\n"
+                 "aie.runtime_sequence(%x: memref<64xi32>) {\n"
+                 "aiex.npu.dma_memcpy_nd(%x[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 15 : i64, "
+                 "metadata = @trace, issue_token = true} : memref<64xi32>\n" +
+                 wait + "}\n");
+        const auto found = arch::npu::check::check_transfers(design.program, config());
+        return fmt::format("{}{}", fmt::join(found.errors, "\n"), fmt::join(found.warnings, "\n"));
+    };
+    const std::string trace =
+        "aie.packet_flow(1) { aie.packet_source<%c, Trace : 0> aie.packet_dest<%s, DMA : 1> }\n";
+    EXPECT_EQ(problems(trace, ""), "");
+    EXPECT_THAT(problems("", ""), HasSubstr("no route leads there"));
+    EXPECT_THAT(problems(trace, "aiex.npu.dma_wait {symbol = @trace}\n"),
+                HasSubstr("fed by trace units"));
+}
+
 TEST(Design, TraceUnitsWatchWhatTheDesignDeclares) {
     const Design declared = read(
         "%m = aie.tile(0, 1) %c = aie.tile(0, 2)\n"
@@ -484,6 +525,7 @@ TEST(DeviceNames, PartitionsMeanTheirArray) {
     EXPECT_EQ(read_target("npu"), (Target{"xdna", 0}));
     EXPECT_EQ(read_target("ipu"), (Target{"xdna", 0}));  // its name before 2024
     EXPECT_EQ(read_target("npu2_1col"), (Target{"xdna2", 1}));
+    EXPECT_EQ(read_target("xcve3858"), (Target{"ve3858", 0}));
     EXPECT_EQ(read_target("npu2_7col"), (Target{"xdna2", 7}));
     EXPECT_EQ(read_target("xcvc1902"), (Target{"vck190", 0}));
     for (const char* unknown : {"NPUDEVICE", "npu1_5col", "npu2_9col", "npu1_0col", "npu1_",

@@ -20,7 +20,6 @@
 #include "workloads/npu/mlir/routes/cascade.hpp"
 #include "workloads/npu/mlir/routes/routes.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
-#include "workloads/npu/mlir/trace_slots.hpp"
 
 namespace tilesim::workloads::npu::mlir::design {
 
@@ -132,7 +131,7 @@ void check_operations(Lowering& lowering) {
             Cursor cursor(operation);
             lowering.note(cursor.word());
         } else if (name.starts_with("aie.trace")) {
-            lowering.note(kTraceUnitsNote);
+            lowering.note_trace_units();
         } else if (!kKnown.contains(name) && !name.ends_with(".runtime_sequence")) {
             lowering.errors.emplace_back(operation.where, fmt::format("{} is not modelled", name));
         }
@@ -159,6 +158,7 @@ void lower_device(Lowering& lowering, const Operation& routed, const std::functi
         lower_routes(lowering, routed);
     }
     if (lowering.errors.empty()) {
+        find_traced_channels(lowering);
         settle_kernel_locks(lowering);
         stand_in_for_array(lowering);
         add_bodyless_cores(lowering);

@@ -12,9 +12,10 @@ struct Array {
     std::string_view device;
     std::int64_t partitions = 0;  // it has those of 1 to so many columns; 0: none
 };
-constexpr Array kArrays[] = {{"npu2", "xdna2", 8},   {"npu4", "xdna2", 8},  {"npu1", "xdna", 4},
-                             {"npu", "xdna", 4},     {"ipu", "xdna", 4},    {"xcvc1902", "vck190"},
-                             {"xcve2802", "ve2802"}, {"xcve2302", "ve2302"}};
+constexpr Array kArrays[] = {
+    {"npu2", "xdna2", 8},   {"npu4", "xdna2", 8},   {"npu1", "xdna", 4},
+    {"npu", "xdna", 4},     {"ipu", "xdna", 4},     {"xcvc1902", "vck190"},
+    {"xcve2802", "ve2802"}, {"xcve2302", "ve2302"}, {"xcve3858", "ve3858"}};
 
 // The columns in "_4col"; 0 for nothing at all.
 std::optional<std::int64_t> columns_in(std::string_view suffix) {

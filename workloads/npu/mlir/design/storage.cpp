@@ -87,10 +87,18 @@ class Storage {
         const Location where = inside.where();
         const program::TileCoordinate at = read_coordinate(inside);
         if (!lowering_.config.contains(at)) {
-            throw ReadError(where, fmt::format("tile {},{} is outside the array of this target, "
-                                               "columns 0..{} and rows 0..{}",
-                                               at.column, at.row, lowering_.config.columns - 1,
-                                               lowering_.config.rows() - 1));
+            throw ReadError(
+                where,
+                fmt::format("tile {},{} is outside the array of this target, columns 0..{} and "
+                            "rows 0..{}{}",
+                            at.column, at.row, lowering_.config.columns - 1,
+                            lowering_.config.rows() - 1,
+                            is_configuration(lowering_)
+                                ? fmt::format("; a configuration of the whole chip (Phoenix has "
+                                              "five columns) runs with --set "
+                                              "device.npu.columns={}",
+                                              at.column + 1)
+                                : ""));
         }
         lowering_.names.define(
             result_of(operation),

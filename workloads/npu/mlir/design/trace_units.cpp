@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -140,6 +141,31 @@ void read_trace_units(Lowering& lowering) {
                 units.configured(operation);
             }
         });
+    }
+}
+
+void find_traced_channels(Lowering& lowering) {
+    program::Program& program = lowering.program;
+    const auto routed = [&program](const program::ChannelId& to) {
+        return std::any_of(program.routes.begin(), program.routes.end(), [&to](const auto& route) {
+            return std::find(route.destinations.begin(), route.destinations.end(), to) !=
+                   route.destinations.end();
+        });
+    };
+    for (const program::SequenceOp& operation : program.sequence) {
+        const auto* push = std::get_if<program::PushTask>(&operation);
+        if (!lowering.traces || push == nullptr ||
+            push->channel.direction != program::Direction::S2MM ||
+            lowering.config.kind_of(push->channel.tile) != program::TileKind::Shim ||
+            routed(push->channel) ||
+            std::find(program.traced.begin(), program.traced.end(), push->channel) !=
+                program.traced.end()) {
+            continue;
+        }
+        program.traced.push_back(push->channel);
+        lowering.note(fmt::format("{} of tile {},{} takes what trace units send: nothing arrives",
+                                  program::name_of(push->channel), push->channel.tile.column,
+                                  push->channel.tile.row));
     }
 }
 

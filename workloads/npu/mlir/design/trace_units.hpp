@@ -10,5 +10,8 @@
 namespace tilesim::workloads::npu::mlir::design {
 
 void read_trace_units(Lowering& lowering);
+// Channels of shims that the sequence starts and no route reaches: of a design that traces, those
+// take what its trace units send.
+void find_traced_channels(Lowering& lowering);
 
 }  // namespace tilesim::workloads::npu::mlir::design

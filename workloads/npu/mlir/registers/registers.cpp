@@ -221,7 +221,7 @@ bool Registers::trace_set_up(program::TileCoordinate tile, std::int64_t offset,
     } else {
         watch_ports(slots, first, value);
     }
-    lowering_.note(kTraceUnitsNote);
+    lowering_.note_trace_units();
     return true;
 }
 

@@ -80,6 +80,7 @@ class FlowReader {
                 "says how many words; state it under `stream` of the side file");
             return;
         }
+        lowering_.traces |= port.second.bundle == "trace";
         lowering_.note(fmt::format("streams from or to {} ports are left out", port.second.bundle));
     }
 

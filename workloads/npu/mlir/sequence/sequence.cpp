@@ -24,7 +24,6 @@
 #include "workloads/npu/mlir/sequence/shim_transfers.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
 #include "workloads/npu/mlir/syntax/constant_folding.hpp"
-#include "workloads/npu/mlir/trace_slots.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir::sequence {
@@ -160,7 +159,7 @@ class Sequence {
             std::visit([&](auto handles) { (part(handles).*handles)(operation, scope); }, *handler);
             program::set_where(lowering_.program.sequence, first, operation.where);
         } else if (operation.name.starts_with("aie.trace")) {
-            lowering_.note(kTraceUnitsNote);
+            lowering_.note_trace_units();
         } else if (operation.name == "scf.if") {
             branch(operation, scope);
         } else if (!kNothing.contains(name) && !define_constant(operation, scope) &&

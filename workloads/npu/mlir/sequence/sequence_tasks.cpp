@@ -147,8 +147,26 @@ void SequenceTasks::pool_pop(const Operation& operation, Scope& scope) {
     if (operation.results.size() != 1) {
         throw ReadError(operation.where, "a descriptor taken from a pool needs a name");
     }
-    scope.define(operation.results[0],
-                 {Value::Kind::Constant, ids_.next(channel, operation.where)});
+    Cursor cursor(operation);
+    cursor.group("(");
+    std::int64_t id = 0;
+    if (cursor.skip_word("partition")) {  // [0, 16): which descriptors it takes
+        Cursor range(cursor.group("["));
+        const std::int64_t first = scope.integer(range);
+        range.expect(",");
+        const Location where = range.where();
+        const std::int64_t end = scope.integer(range);
+        const std::int64_t most =
+            lowering_.config.dma_of(lowering_.config.kind_of(channel.tile)).descriptors;
+        if (first < 0 || end > most) {
+            throw ReadError(where, fmt::format("tile {},{} has descriptors 0..{}",
+                                               channel.tile.column, channel.tile.row, most - 1));
+        }
+        id = ids_.next_of(channel, first, end, operation.where);
+    } else {
+        id = ids_.next(channel, operation.where);
+    }
+    scope.define(operation.results[0], {Value::Kind::Constant, id});
 }
 
 void SequenceTasks::pool_push(const Operation& operation, Scope& scope) {

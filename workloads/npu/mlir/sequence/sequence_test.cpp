@@ -453,6 +453,14 @@ TEST(Design, ScratchpadValuesAreTheHosts) {
     EXPECT_THAT(read(tiles + sequence).notes,
                 testing::IsSupersetOf({HasSubstr("from the host's scratchpad is left out"),
                                        HasSubstr("scratchpad adds are taken as 0")}));
+    // Lengths, too (October 2026).
+    EXPECT_THAT(read(std::string{kSmallDesign} +
+                     "aie.runtime_sequence(%a: memref<64xi32>) {\n"
+                     "%t = aiex.dma_configure_task(%s, MM2S, 0) { aie.dma_bd(%a : memref<64xi32> "
+                     "offset = 0 len = 8) {length_parameter = @o, length_unit = 4 : i32} aie.end "
+                     "}\n}")
+                    .notes,
+                testing::Contains(HasSubstr("scratchpad adds are taken as 0")));
     // Where the value bounds a loop of a core, it cannot be left out.
     EXPECT_THAT(error_of(tiles + sequence +
                          "aie.core(%c) { %c0 = arith.constant 0 : index %c1 = arith.constant 1 : "
@@ -471,6 +479,19 @@ TEST(Design, TasksOfDescriptorsThatMoveNothingAreLeftOut) {
              "ui32} }");
     EXPECT_TRUE(design.program.sequence.empty());
     EXPECT_THAT(design.notes, testing::Contains(HasSubstr("descriptors move nothing")));
+}
+
+TEST(Design, APoolGivesTheLowestDescriptorOfItsPart) {
+    const auto text = [](const char* part) {
+        return std::string{kSmallDesign} + "aie.runtime_sequence(%a: memref<64xi32>) {\n" +
+               "%i = aiex.dma_bd_pool_pop(0, 0) partition " + part + " : i32\n" +
+               "%t = aiex.dma_configure_task(%s, MM2S, 0) { aie.dma_bd(%a : memref<64xi32> offset "
+               "= 0 len = 8) bd_id_val %i : i32 aie.end }\naiex.dma_start_task(%t)\n}";
+    };
+    const program::Program program = read(text("[3, 16)")).program;
+    EXPECT_EQ(std::get<program::WriteDescriptor>(program.sequence.at(0)).descriptor.id, 3);
+    EXPECT_THAT(error_of(text("[3, 17)")), HasSubstr("tile 0,0 has descriptors 0..15"));
+    EXPECT_THAT(error_of(text("[3, 3)")), HasSubstr("no free descriptor"));
 }
 
 TEST(Design, ATaskTakesTheDescriptorItIsGiven) {

@@ -23,10 +23,10 @@ constexpr std::string_view kWires[] = {"Core", "DMA",  "FIFO", "South", "West", 
 constexpr std::string_view kLockActions[] = {"Acquire", "Release", "AcquireGreaterEqual"};
 constexpr std::string_view kDirections[] = {"S2MM", "MM2S"};
 constexpr std::string_view kPorts[] = {"Produce", "Consume"};
-constexpr std::string_view kDevices[] = {"",          "xcvc1902",  "xcve2302",  "xcve2802",
-                                         "npu1",      "npu1_1col", "npu1_2col", "npu1_3col",
-                                         "npu2",      "npu2_1col", "npu2_2col", "npu2_3col",
-                                         "npu2_4col", "npu2_5col", "npu2_6col", "npu2_7col"};
+constexpr std::string_view kDevices[] = {
+    "",          "xcvc1902",  "xcve2302",  "xcve2802",  "npu1",      "npu1_1col",
+    "npu1_2col", "npu1_3col", "npu2",      "npu2_1col", "npu2_2col", "npu2_3col",
+    "npu2_4col", "npu2_5col", "npu2_6col", "npu2_7col", "xcve3858"};
 constexpr std::string_view kPredicates[] = {"eq",  "ne",  "slt", "sle", "sgt",
                                             "sge", "ult", "ule", "ugt", "uge"};
 

@@ -95,7 +95,8 @@ class Parser {
         }
         op.name = name.text;
         while (!ends_operation(op)) {
-            op.items.push_back(item());
+            const bool range = !op.items.empty() && op.items.back().is_word("partition");
+            op.items.push_back(range && peek().is("[") ? bracketed(")") : item());  // [0, 16)
         }
         earlier_.write_as_today(op);
         return op;
