@@ -101,6 +101,7 @@ constexpr const char* kOwnStreams = "cores' own streams";
 constexpr const char* kReads = "shim reads waiting for DRAM and its fabric";
 constexpr const char* kWrites = "shim writes waiting for DRAM and its fabric";
 constexpr const char* kDescriptors = "shim descriptors not programmed in time";
+constexpr const char* kEachOther = "cores waiting for each other";
 
 // Who keeps readers from the words they have room for: a processor that writes their descriptors
 // late, or one that waits for results before it may. Those are late by what reads, kernels and
@@ -136,6 +137,9 @@ const char* cause_of_blocked(const Times& times, const Processor& processor,
 Cause cause_of_starving(const Times& times, double starved, double kernels) {
     const Processor processor = processor_of(times.result);
     const std::vector<Lane> readers = lanes_of(times, "shim_mm2s");
+    if (readers.empty()) {  // nothing comes from DRAM
+        return {starved, kEachOther};
+    }
     const Lane reader = busiest_lane(times, "shim_mm2s");
     if (processor.hardly_pauses() && 2 * processor.pauses() < starved) {
         return {starved + kernels, kDescriptors};

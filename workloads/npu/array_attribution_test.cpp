@@ -66,6 +66,14 @@ TEST(Bottlenecks, StarvedCoresNameWhatTheBusiestReaderWaitsFor) {
     EXPECT_EQ(starved_by(30, 1, 5), "streams from the shims, a word a cycle");
 }
 
+// Of an array whose shims move nothing DRAM was named.
+TEST(Bottlenecks, CoresThatNoShimFeedsWaitForEachOther) {
+    EXPECT_EQ(array_run({{"core", {{"fixed_kernel", 100}, {"waiting_for_input", 300}}},
+                         {"core_mm2s0", {{"streaming", 100}, {"waiting_for_lock", 300}}}})
+                  .bottleneck,
+              "cores waiting for each other");
+}
+
 TEST(Bottlenecks, StreamsThatNeverPauseBindWhateverTheCoresDo) {
     const auto bottleneck = [](double multiply) {
         return array_run({{"core", {{"multiply", multiply}, {"waiting_for_input", 397 - multiply}}},

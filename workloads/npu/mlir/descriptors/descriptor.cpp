@@ -60,8 +60,8 @@ void read_attributes(const Operation& operation, const Scope& scope, Parts& part
                      StatedDescriptor& stated) {
     // task_id: mlir-air's, which keeps tasks from sharing a descriptor before these have their ids.
     // operandSegmentSizes: operands besides the buffer would be numbers of the launch.
-    static constexpr std::array kIgnored{"next_bd_id", "use_next_bd",         "loc",
-                                         "task_id",    "operandSegmentSizes", "length_unit"};
+    static constexpr std::array kIgnored{"next_bd_id",          "use_next_bd", "loc",  "task_id",
+                                         "operandSegmentSizes", "length_unit", "bd_id"};
     for (const Item& group : operation.items) {
         if (!group.opens("{")) {
             continue;
@@ -74,10 +74,7 @@ void read_attributes(const Operation& operation, const Scope& scope, Parts& part
             const Location where = group.items[i].token.where;
             const std::vector<Item> value = *operation.attribute(key);
             Cursor cursor(value, where);
-            if (key == "bd_id") {
-                stated.descriptor.id = cursor.integer();
-                stated.has_id = true;
-            } else if (key == "len" || key == "static_len") {
+            if (key == "len" || key == "static_len") {
                 parts.length = cursor.integer();
             } else if (key == "offset" || key == "static_offset") {
                 parts.transfer.offset = cursor.integer();
@@ -135,6 +132,18 @@ void split_outer(const Lowering& lowering, program::TileKind kind, const MemrefT
 
 }  // namespace
 
+std::optional<std::int64_t> stated_id(const Operation& operation, const Scope& scope) {
+    const std::vector<Item>& items = operation.items;
+    for (std::size_t i = 0; i + 1 < items.size(); ++i) {
+        if (items[i].is_word("bd_id_val")) {
+            const std::vector<Item> value{items[i + 1]};
+            Cursor cursor(value, items[i].token.where);
+            return scope.integer(cursor);
+        }
+    }
+    return integer_attribute(operation, "bd_id");
+}
+
 StatedDescriptor read_dma_bd(const Lowering& lowering, const Operation& operation,
                              const Scope& scope, program::TileCoordinate tile) {
     StatedDescriptor stated;
@@ -164,11 +173,11 @@ StatedDescriptor read_dma_bd(const Lowering& lowering, const Operation& operatio
             parts.length = scope.integer(inside);
         }
     }
-    if (cursor.skip_word("bd_id_val")) {  // since 2026: an id taken from a pool
-        stated.descriptor.id = scope.integer(cursor);
+    read_attributes(operation, scope, parts, stated);
+    if (const auto id = stated_id(operation, scope)) {
+        stated.descriptor.id = *id;
         stated.has_id = true;
     }
-    read_attributes(operation, scope, parts, stated);
     if (parts.sizes.size() != parts.strides.size()) {
         throw ReadError(operation.where, fmt::format("{} sizes but {} strides", parts.sizes.size(),
                                                      parts.strides.size()));

@@ -23,6 +23,10 @@ struct StatedDescriptor {
     std::int64_t repeat = 1;
 };
 
+// The number of an aie.dma_bd where it is stated: bd_id, or since 2026 one taken from a pool
+// (bd_id_val %id). Throws ReadError.
+std::optional<std::int64_t> stated_id(const Operation& operation, const Scope& scope);
+
 // aie.dma_bd. Throws ReadError.
 StatedDescriptor read_dma_bd(const Lowering& lowering, const Operation& operation,
                              const Scope& scope, program::TileCoordinate tile);

@@ -64,13 +64,15 @@ class ChainReader {
   public:
     ChainReader(const Lowering& lowering, const Item& region, const program::ChannelId& channel,
                 const Scope& scope, DescriptorIds& ids,
-                std::map<const Block*, std::int64_t>& ids_by_block)
+                std::map<const Block*, std::int64_t>& ids_by_block,
+                const std::optional<program::Packet>& packet)
         : lowering_(lowering),
           region_(region),
           channel_(channel),
           scope_(scope),
           ids_(ids),
-          ids_by_block_(ids_by_block) {}
+          ids_by_block_(ids_by_block),
+          packet_(packet) {}
 
     Chain run(const Block& first) {
         const Block* block = &behind_empty_blocks(region_, first);
@@ -147,6 +149,9 @@ class ChainReader {
         for (const Operation& operation : block.operations) {
             step(operation, bd, descriptor);
         }
+        if (!descriptor.packet && channel_.direction == program::Direction::MM2S) {
+            descriptor.packet = packet_;
+        }
         if (stated.named_descriptor) {
             if (!descriptor.packet || *stated.named_descriptor < 0 ||
                 *stated.named_descriptor > kMostDescriptorId) {
@@ -196,8 +201,7 @@ class ChainReader {
         }
         // Its id must be known now: stated, or the next one given out.
         const Operation* bd = transfer_of(next);
-        const auto stated = integer_attribute(*bd, "bd_id");
-        if (stated) {
+        if (const auto stated = stated_id(*bd, scope_)) {
             chain_.descriptors.back().next = *stated;
         } else {
             const std::int64_t id = ids_.next(channel_, bd->where);
@@ -212,6 +216,7 @@ class ChainReader {
     const Scope& scope_;
     DescriptorIds& ids_;
     std::map<const Block*, std::int64_t>& ids_by_block_;
+    const std::optional<program::Packet>& packet_;
     const Block* next_ = nullptr;
     Chain chain_;
 };
@@ -232,8 +237,9 @@ void note_ignored(Lowering& lowering, const Chain& chain) {
 
 Chain read_chain(const Lowering& lowering, const Item& region, const Block& first,
                  const program::ChannelId& channel, const Scope& scope, DescriptorIds& ids,
-                 std::map<const Block*, std::int64_t>& ids_by_block) {
-    return ChainReader(lowering, region, channel, scope, ids, ids_by_block).run(first);
+                 std::map<const Block*, std::int64_t>& ids_by_block,
+                 const std::optional<program::Packet>& packet) {
+    return ChainReader(lowering, region, channel, scope, ids, ids_by_block, packet).run(first);
 }
 
 }  // namespace tilesim::workloads::npu::mlir::descriptors

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,11 @@ struct Chain {
 };
 void note_ignored(Lowering& lowering, const Chain& chain);
 // Follows the blocks from `first` on. Blocks already in `ids_by_block` are not read again.
-// `scope`: the region's. Throws ReadError.
+// `scope`: the region's. `packet`: what is sent where a descriptor states none. Throws ReadError.
 Chain read_chain(const Lowering& lowering, const Item& region, const Block& first,
                  const program::ChannelId& channel, const Scope& scope, DescriptorIds& ids,
-                 std::map<const Block*, std::int64_t>& ids_by_block);
+                 std::map<const Block*, std::int64_t>& ids_by_block,
+                 const std::optional<program::Packet>& packet = {});
 
 // Whether an operation between transfers declares what holds in the whole device.
 bool is_declaration(const Operation& operation);

@@ -30,6 +30,9 @@ void ArgumentViews::view(const Operation& operation, Scope& scope) {
             Cursor list(item);
             while (!list.done()) {
                 offsets.push_back(scope.integer(list));
+                if (list.skip(":")) {  // aiex.arg_slice %a[4:8]: the end of the part
+                    scope.integer(list);
+                }
                 list.skip(",");
             }
             break;

@@ -124,6 +124,7 @@ class Sequence {
             {"memref.reinterpret_cast", &ArgumentViews::view},
             {"memref.view", &ArgumentViews::retyped_view},
             {"memref.cast", &ArgumentViews::view},
+            {"arg_slice", &ArgumentViews::view},
             {"scf.for", &Sequence::loop},
             {"scf.yield", &Sequence::yield},
             {"create_scratchpad", &ArrayCommands::scratchpad},
@@ -339,7 +340,8 @@ SequenceNames declare_arguments(Lowering& lowering, const Operation& sequence) {
 bool only_names(const Operation& operation) {
     return operation.name.starts_with("arith.") || operation.name.starts_with("index.") ||
            operation.name == "memref.subview" || operation.name == "memref.cast" ||
-           operation.name == "memref.reinterpret_cast" || operation.name == "memref.view";
+           operation.name == "memref.reinterpret_cast" || operation.name == "memref.view" ||
+           operation.name == "aiex.arg_slice";
 }
 
 void add_name(Lowering& lowering, const Operation& operation, SequenceNames& names) {

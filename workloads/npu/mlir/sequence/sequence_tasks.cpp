@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "workloads/npu/mlir/descriptors/descriptor_chain.hpp"
+#include "workloads/npu/mlir/descriptors/descriptor_layout.hpp"
 #include "workloads/npu/mlir/descriptors/transfer.hpp"
 #include "workloads/npu/mlir/registers/sequence_operands.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
@@ -19,7 +20,6 @@ using descriptors::factor_dimensions;
 using descriptors::note_ignored;
 using descriptors::read_chain;
 using registers::allocation;
-using registers::send_packet;
 
 void SequenceTasks::configure_task(const Operation& operation, Scope& scope) {
     Cursor cursor(operation);
@@ -49,6 +49,21 @@ std::string SequenceTasks::allocation_of(const Operation& operation) {
     return symbol;
 }
 
+// dma_configure_task(%tile, MM2S, 0, <pkt_type = 0, pkt_id = 1>), or that of its allocation.
+std::optional<program::Packet> SequenceTasks::packet_of(const Operation& operation) const {
+    if (operation.name == "aiex.dma_configure_task") {
+        Cursor cursor(operation);
+        for (const Item& item : cursor.group("(").items) {
+            if (item.opens("<")) {
+                return descriptors::read_packet({item}, operation.where);
+            }
+        }
+    }
+    const auto packet = lowering_.allocation_packets.find(allocation_of(operation));
+    return packet == lowering_.allocation_packets.end() ? std::nullopt
+                                                        : std::optional{packet->second};
+}
+
 SequenceTasks::Task& SequenceTasks::add_task(const Operation& operation, const Item& region,
                                              const program::ChannelId& channel, const Scope& names,
                                              Scope& results) {
@@ -69,8 +84,8 @@ SequenceTasks::Task& SequenceTasks::add_task(const Operation& operation, const I
         }
     }
     std::map<const Block*, std::int64_t> by_block;
-    Chain chain =
-        read_chain(lowering_, region, region.blocks.front(), channel, inner, ids_, by_block);
+    Chain chain = read_chain(lowering_, region, region.blocks.front(), channel, inner, ids_,
+                             by_block, packet_of(operation));
     ids_.give({});
     if (chain.descriptors.empty()) {
         throw ReadError(operation.where, "this task has no transfer");
@@ -78,7 +93,6 @@ SequenceTasks::Task& SequenceTasks::add_task(const Operation& operation, const I
     note_ignored(lowering_, chain);
     Task task{channel, {channel, {}}, {}};
     for (program::BufferDescriptor& descriptor : chain.descriptors) {
-        send_packet(lowering_, allocation_of(operation), channel, descriptor);
         factor_dimensions(descriptor,
                           lowering_.config.dma_of(lowering_.config.kind_of(channel.tile)));
     }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "workloads/npu/mlir/descriptors/descriptor.hpp"
@@ -49,6 +50,7 @@ class SequenceTasks {
     Task& task(const Operation& operation, const Scope& scope);
     void release(const Task& finished);
     // @allocation, or (%tile, MM2S, 0)
+    std::optional<program::Packet> packet_of(const Operation& operation) const;
     static std::string allocation_of(const Operation& operation);
     program::ChannelId channel_of(Cursor& cursor) const;
     program::ChannelId pool_of(const Operation& operation, const Scope& scope) const;

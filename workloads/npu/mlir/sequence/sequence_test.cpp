@@ -419,6 +419,38 @@ TEST(Design, ViewsOfSeveralDimensionsAreOffsets) {
                 HasSubstr("a view in steps of 2 is not modelled"));
 }
 
+// A task's packet was passed over.
+TEST(Design, ATaskStatesThePacketOfItsDescriptors) {
+    const program::Program program =
+        read(std::string{kSmallDesign} +
+             "aie.packet_flow(2) { aie.packet_source<%s, DMA : 1> aie.packet_dest<%m, DMA : 1> }\n"
+             "aie.runtime_sequence(%a: memref<64xi32>) {\n"
+             "%t = aiex.dma_configure_task(%s, MM2S, 1, <pkt_type = 1, pkt_id = 2>) {\n"
+             "aie.dma_bd(%a : memref<64xi32> offset = 0 len = 8) {out_of_order_id = 6 : i32}\n"
+             "aie.next_bd ^more\n^more:\n"
+             "aie.dma_bd(%a : memref<64xi32> offset = 8 len = 8) {packet = #aie.packet_info<"
+             "pkt_type = 0, pkt_id = 3>}\naie.end }\naiex.dma_start_task(%t)\n}")
+            .program;
+    const auto packet = [&program](std::size_t index) {
+        return *std::get<program::WriteDescriptor>(program.sequence.at(index)).descriptor.packet;
+    };
+    EXPECT_EQ(packet(0).id, 2);
+    EXPECT_EQ(packet(0).type, 1);
+    EXPECT_EQ(packet(0).descriptor, 6);
+    EXPECT_EQ(packet(1).id, 3);  // its own
+}
+
+TEST(Design, APartOfAnArgumentIsAViewOfIt) {
+    const program::Program program =
+        read(std::string{kSmallDesign} +
+             "aie.runtime_sequence(%a: memref<64xi32>) {\n"
+             "%v = aiex.arg_slice %a[12:16] : memref<64xi32> -> memref<4xi32>\n"
+             "aiex.npu.dma_memcpy_nd(%v[0, 0, 0, 0][1, 1, 1, 4][0, 0, 0, 1]) {id = 0 : i64, "
+             "metadata = @in} : memref<4xi32>\n}")
+            .program;
+    EXPECT_EQ(std::get<program::WriteDescriptor>(program.sequence.at(0)).descriptor.offset, 48);
+}
+
 // What the compiler leaves of a fifo that is reset.
 TEST(Design, ARearmBindingResetsItsChannelsAndLocks) {
     const program::Program program =
@@ -492,6 +524,19 @@ TEST(Design, APoolGivesTheLowestDescriptorOfItsPart) {
     EXPECT_EQ(std::get<program::WriteDescriptor>(program.sequence.at(0)).descriptor.id, 3);
     EXPECT_THAT(error_of(text("[3, 17)")), HasSubstr("tile 0,0 has descriptors 0..15"));
     EXPECT_THAT(error_of(text("[3, 3)")), HasSubstr("no free descriptor"));
+    // Of a chain the next block's was taken for the lowest free one.
+    const program::Program chain =
+        read(std::string{kSmallDesign} +
+             "aie.runtime_sequence(%a: memref<64xi32>) {\n"
+             "%i = aiex.dma_bd_pool_pop(0, 0) partition [3, 16) : i32\n"
+             "%j = aiex.dma_bd_pool_pop(0, 0) partition [9, 16) : i32\n"
+             "%t = aiex.dma_configure_task(%s, MM2S, 0) {\n"
+             "aie.dma_bd(%a : memref<64xi32> offset = 0 len = 8) bd_id_val %i : i32\n"
+             "aie.next_bd ^more\n^more:\n"
+             "aie.dma_bd(%a : memref<64xi32> offset = 8 len = 8) bd_id_val %j : i32\naie.end }\n"
+             "aiex.dma_start_task(%t)\n}")
+            .program;
+    EXPECT_EQ(std::get<program::WriteDescriptor>(chain.sequence.at(0)).descriptor.next, 9);
 }
 
 TEST(Design, ATaskTakesTheDescriptorItIsGiven) {
