@@ -211,6 +211,12 @@ void coordinates_before_buffer(Operation& operation) {
     }
 }
 
+// dma_start("MM2S0"), as in 2020: without the blocks it leads to.
+bool is_bare_start(const Operation& operation) {
+    return operation.items.size() == 1 && operation.items.front().opens("(") &&
+           operation.items.front().items.size() == 1;
+}
+
 }  // namespace
 
 void write_names_as_today(std::vector<Token>& tokens) {
@@ -243,13 +249,46 @@ void write_names_as_today(std::vector<Token>& tokens) {
     }
 }
 
+void EarlierForms::start_by_branch(Operation& operation) {
+    const auto channel =
+        operation.items.empty() ? channels_.end() : channels_.find(operation.items[0].token.text);
+    if (channel == channels_.end() || !operation.items[0].is(TokenKind::Value)) {
+        return;
+    }
+    Item inside = channel->second;
+    inside.items.insert(inside.items.end(), operation.items.begin() + 1, operation.items.end());
+    operation.name = "aie.dma_start";
+    operation.items = {std::move(inside)};
+    joined_channel(operation);
+}
+
+void EarlierForms::without_terminators(Operation& region) {
+    const auto ends_starts = [](const Block& block) {
+        return std::any_of(block.operations.begin(), block.operations.end(),
+                           [](const Operation& each) { return each.name == "aie.terminator"; });
+    };
+    for (Item& item : region.items) {
+        // The block of the starts, whose branches are those now.
+        if (item.blocks.size() > 1 && ends_starts(item.blocks.front())) {
+            item.blocks.erase(item.blocks.begin());
+        }
+    }
+}
+
 void EarlierForms::write_as_today(Operation& operation) {
     if (operation.name == "aie.dma_bd") {
         bracketed_descriptor(operation);
         named_dimensions(operation);
     } else if (operation.name == "aie.dma_start") {
+        if (is_bare_start(operation) && operation.results.size() == 1) {
+            channels_.insert_or_assign(operation.results.front(), operation.items.front());
+        }
         joined_channel(operation);
         unparted_successors(operation);
+    } else if (operation.name == "cf.cond_br") {
+        start_by_branch(operation);
+    } else if (operation.name == "aie.mem" || operation.name == "aie.shim_dma") {
+        without_terminators(operation);
     } else if (operation.name == "aie.shim_switchbox") {
         switchbox_of_column(operation);
     } else if (operation.name == "aie.shim_dma_allocation") {

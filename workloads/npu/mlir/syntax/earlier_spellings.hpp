@@ -34,7 +34,13 @@ class EarlierForms {
     void packet_object_fifo(Operation& operation);
     Item symbol_of_value(const Item& value) const;
 
+    // %d = dma_start("MM2S0") .. terminator(^start, ^end) .. ^start: cond_br %d, ^bd, ^end: today
+    // the last is the start.
+    void start_by_branch(Operation& operation);
+    static void without_terminators(Operation& region);
+
     std::map<std::string, std::string> fifo_symbols_;  // by the value's name
+    std::map<std::string, Item> channels_;             // of starts, likewise
 };
 
 }  // namespace tilesim::workloads::npu::mlir::syntax

@@ -55,6 +55,16 @@ TEST(EarlierSpellings, DescriptorsHadTheirBufferInBrackets) {
     expect_same("AIE.dmaStart(\"MM2S1\", ^a, ^e)", "aie.dma_start(\"MM2S\", 1, ^a, ^e)");
 }
 
+// In 2020 a channel was a value, and the branch on it its start.
+TEST(EarlierSpellings, BranchesOnChannelsStartedThem) {
+    expect_same(
+        "AIE.mem(%t) { %d = AIE.dmaStart(\"MM2S0\")\n%e = AIE.dmaStart(\"S2MM1\")\n"
+        "AIE.terminator(^a, ^b, ^end)\n^a:\ncond_br %d, ^bd0, ^end\n^bd0:\nbr ^end\n"
+        "^b:\ncond_br %e, ^bd0, ^end\n^end:\nAIE.end }\ncond_br %c, ^x, ^y",
+        "aie.mem(%t) { ^a:\naie.dma_start(\"MM2S\", 0, ^bd0, ^end)\n^bd0:\ncf.br ^end\n"
+        "^b:\naie.dma_start(\"S2MM\", 1, ^bd0, ^end)\n^end:\naie.end }\ncf.cond_br %c, ^x, ^y");
+}
+
 // The elements are the length here.
 TEST(EarlierSpellings, DimensionsOfObjectFifosHadNoNames) {
     for (const char* dimensions : {"[<3, 16>, <8, 1>]", "[<16, 3>, <1, 8>]"}) {
