@@ -82,7 +82,8 @@ class Configurations {
             program.external_buffers = main_.program.external_buffers;
             program.ends_with_sequence = true;
         }
-        if (programs.size() > 1 && main_.options.set_up == SetUp::Loaded) {
+        if (std::any_of(programs.begin() + 1, programs.end(),
+                        [](const program::Program& each) { return !each.sets_itself_up; })) {
             main_.note(
                 "between two configurations the array is set up anew, which takes "
                 "command_processor.reconfiguration; what its memories hold does not matter "

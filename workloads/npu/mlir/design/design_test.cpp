@@ -424,6 +424,12 @@ TEST(Design, AConfigurationIsWrittenIntoAnArrayThatWasReset) {
     EXPECT_TRUE(program.then[0].sets_itself_up);
 }
 
+TEST(Design, ControlCodeOfMicrocontrollersIsNamed) {
+    EXPECT_THAT(
+        error_of(std::string{kSmallDesign} + "aiex.cert.job(1) { aiex.cert.write32(0x1000, 1) }\n"),
+        HasSubstr("aiex.cert.job is control code for the array's microcontrollers"));
+}
+
 TEST(Design, ASequenceLoadsConfigurationsOfItsOwnGeneration) {
     const auto told = [](const char* target) {
         const std::string text = fmt::format(

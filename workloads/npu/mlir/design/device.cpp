@@ -132,6 +132,12 @@ void check_operations(Lowering& lowering) {
             lowering.note(cursor.word());
         } else if (name.starts_with("aie.trace")) {
             lowering.note_trace_units();
+        } else if (name.starts_with("aiex.cert.")) {
+            throw ReadError(operation.where,
+                            fmt::format("{} is control code for the array's microcontrollers, "
+                                        "which is not modelled; the sequence it was made of "
+                                        "(before --aie-npu-to-cert) is",
+                                        name));
         } else if (!kKnown.contains(name) && !name.ends_with(".runtime_sequence")) {
             lowering.errors.emplace_back(operation.where, fmt::format("{} is not modelled", name));
         }

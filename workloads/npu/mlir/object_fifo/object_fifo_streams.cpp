@@ -471,12 +471,14 @@ class FifoStreams {
         const std::int64_t depth = pool.depth();
         const std::int64_t sent =
             fifo.producer.pool ? lowering_.fifo_pools[*fifo.producer.pool].depth() : depth;
-        const std::int64_t bytes = sent * fifo.repeat * *fifo.iterations * fifo.element.bytes();
         const std::int64_t taken = depth * fifo.consumer_element.bytes();  // in a pass
-        const std::int64_t passes = (bytes + taken - 1) / taken;
         const std::int64_t most =
             lowering_.config.dma_of(lowering_.config.kind_of(pool.tile)).repeats;
-        return passes <= most ? std::optional{passes} : std::nullopt;
+        std::int64_t bytes = sent * fifo.repeat * *fifo.iterations;
+        if (__builtin_mul_overflow(bytes, fifo.element.bytes(), &bytes) || bytes > most * taken) {
+            return std::nullopt;
+        }
+        return (bytes + taken - 1) / taken;
     }
 
     // Where the steps are stated, what is read is theirs; the length on the stream counts padding.
