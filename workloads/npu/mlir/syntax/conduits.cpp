@@ -12,6 +12,7 @@
 
 #include "workloads/npu/mlir/syntax/attributes.hpp"
 #include "workloads/npu/mlir/syntax/cursor.hpp"
+#include "workloads/npu/mlir/syntax/device_tiles.hpp"
 #include "workloads/npu/mlir/syntax/memref_type.hpp"
 #include "workloads/npu/mlir/syntax/unknown_name.hpp"
 #include "workloads/npu/mlir/syntax/written_out.hpp"
@@ -67,29 +68,6 @@ class Conduits {
         std::int64_t count = 1;
     };
 
-    static std::string tile_of(const Operation& core) {
-        Cursor cursor(core);
-        return Cursor(cursor.group("(")).value();
-    }
-
-    std::string tile_at(std::int64_t column, std::int64_t row, Location where) {
-        for (const Operation& each : device_.operations) {
-            if (each.name == "aie.tile" && !each.results.empty()) {
-                Cursor cursor(each);
-                Cursor inside(cursor.group("("));
-                const std::int64_t at_column = inside.integer();
-                inside.expect(",");
-                if (at_column == column && inside.integer() == row) {
-                    return each.results.front();
-                }
-            }
-        }
-        const std::string name = fmt::format("tile_{}_{}", column, row);
-        add_to_device(device_,
-                      parse_at(fmt::format("%{} = aie.tile({}, {})\n", name, column, row), where));
-        return name;
-    }
-
     std::vector<std::string> tiles(const Operation& create, std::string_view key) {
         const std::vector<std::int64_t> numbers = integers_attribute(create, key);
         if (numbers.empty() || numbers.size() % 2 != 0) {
@@ -99,7 +77,7 @@ class Conduits {
         }
         std::vector<std::string> names;
         for (std::size_t i = 0; i < numbers.size(); i += 2) {
-            names.push_back("%" + tile_at(numbers[i], numbers[i + 1], create.where));
+            names.push_back("%" + tile_at(device_, {numbers[i], numbers[i + 1]}, create.where));
         }
         return names;
     }

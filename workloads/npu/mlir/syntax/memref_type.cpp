@@ -181,4 +181,8 @@ MemrefType read_argument_memref(Cursor& cursor) {
     return read_type(cursor, true);
 }
 
+std::string flat_memref(const MemrefType& type) {
+    return fmt::format("memref<{}xi{}>", type.elements, type.element_bits);
+}
+
 }  // namespace tilesim::workloads::npu::mlir::syntax

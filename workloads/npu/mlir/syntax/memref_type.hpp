@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +26,8 @@ std::optional<std::int64_t> bits_of_type(std::string_view name);
 MemrefType read_memref(Cursor& cursor);
 // The same; a dimension may be "?", or the sizes left to the host: memref<*xi32>.
 MemrefType read_argument_memref(Cursor& cursor);
+// memref<8xi32>: as many elements of as many bits, of whatever type and shape.
+std::string flat_memref(const MemrefType& type);
 // Elements from one to the next in each dimension, outermost first, as a layout states them
 // (strided<[256, 1], offset: 1024>) or as contiguous elements have them; empty where one is not
 // known.

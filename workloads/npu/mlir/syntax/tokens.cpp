@@ -12,7 +12,9 @@
 
 #include "workloads/npu/mlir/syntax/attributes.hpp"
 #include "workloads/npu/mlir/syntax/cursor.hpp"
-#include "workloads/npu/mlir/syntax/memref_type.hpp"
+#include "workloads/npu/mlir/syntax/device_tiles.hpp"
+#include "workloads/npu/mlir/syntax/placed_calls.hpp"
+#include "workloads/npu/mlir/syntax/tile_copies.hpp"
 #include "workloads/npu/mlir/syntax/unknown_name.hpp"
 #include "workloads/npu/mlir/syntax/written_out.hpp"
 
@@ -22,13 +24,6 @@ namespace {
 
 constexpr std::string_view kToken = "aiex.token";
 constexpr std::string_view kUse = "aiex.useToken";
-constexpr std::string_view kCopy = "aiex.memcpy";
-constexpr std::string_view kCore = "aie.core";
-
-struct Place {
-    std::int64_t column = 0, row = 0;
-    bool operator==(const Place&) const = default;
-};
 
 // One acquire or release of a token.
 struct Use {
@@ -45,17 +40,6 @@ struct Use {
 struct Chain {
     std::size_t release = 0, acquire = 0;
 };
-
-// The tile (%a) of a core or DMA region.
-std::string tile_of(const Operation& operation) {
-    Cursor cursor(operation);
-    return Cursor(cursor.group("(")).value();
-}
-
-bool is_dma(const Operation& operation) {
-    return operation.name == "aie.mem" || operation.name == "aie.shim_dma" ||
-           operation.name == "aie.memtile_dma";
-}
 
 // Visits the lists of operations in an operation's regions, the inner ones too.
 template <class Visitor>
@@ -76,8 +60,6 @@ class Tokens {
     Tokens(Block& device, bool binary) : device_(device), binary_(binary) {}
 
     void run() {
-        make_cores();
-        make_copies();
         find_tokens();
         if (tokens_.empty()) {
             return;
@@ -96,236 +78,6 @@ class Tokens {
     }
 
   private:
-    Place place_of(const std::string& tile, Location where) const {
-        for (const Operation& each : device_.operations) {
-            if (each.name == "aie.tile" && each.results == std::vector{tile}) {
-                Cursor cursor(each);
-                Cursor inside(cursor.group("("));
-                const std::int64_t column = inside.integer();
-                inside.expect(",");
-                return {column, inside.integer()};
-            }
-        }
-        throw ReadError(where, fmt::format("%{} is no tile of the device", tile));
-    }
-
-    std::string tile_at(Place place, Location where) {
-        for (const Operation& each : device_.operations) {
-            if (each.name == "aie.tile" && !each.results.empty() &&
-                place_of(each.results.front(), where) == place) {
-                return each.results.front();
-            }
-        }
-        const std::string name = fmt::format("tile_{}_{}", place.column, place.row);
-        add_to_device(device_, parse_at(fmt::format("%{} = aie.tile({}, {})\n", name, place.column,
-                                                    place.row),
-                                        where));
-        return name;
-    }
-
-    // func.call @f(%a, %b) {aie.x = 1, aie.y = 2}: the body of @f is that tile's core.
-    void make_cores() {
-        std::vector<Operation> calls;
-        std::erase_if(device_.operations, [&calls](const Operation& each) {
-            const bool placed = each.name == "func.call" && integer_attribute(each, "aie.x") &&
-                                integer_attribute(each, "aie.y");
-            if (placed) {
-                calls.push_back(each);
-            }
-            return placed;
-        });
-        std::vector<std::string> called;
-        for (const Operation& call : calls) {
-            called.push_back(make_core(call));
-        }
-        std::erase_if(device_.operations, [&called](const Operation& each) {
-            return each.name == "func.func" &&
-                   std::find(called.begin(), called.end(), symbol_of(each)) != called.end();
-        });
-    }
-
-    std::string make_core(const Operation& call) {
-        const std::string tile = tile_at(
-            {*integer_attribute(call, "aie.x"), *integer_attribute(call, "aie.y")}, call.where);
-        Cursor cursor(call);
-        const std::string name = cursor.symbol();
-        const auto function = std::find_if(
-            device_.operations.begin(), device_.operations.end(), [&name](const Operation& each) {
-                return each.name == "func.func" && symbol_of(each) == name;
-            });
-        if (function == device_.operations.end() || function->regions().empty() ||
-            function->regions().front()->blocks.size() != 1) {
-            throw ReadError(call.where,
-                            fmt::format("@{} is no function whose body could be a core's", name));
-        }
-        std::map<std::string, std::string> values;  // by the function's own names
-        Cursor given(cursor.group("("));
-        Cursor head(*function);
-        head.symbol();
-        for (Cursor formal(head.group("(")); !formal.done();) {
-            const std::string argument = formal.value();
-            values[argument] = given.value();
-            place_buffer(values[argument], tile);
-            given.skip(",");
-            while (!formal.done() && !formal.skip(",")) {
-                formal.take();
-            }
-        }
-        std::vector<Operation> body = function->regions().front()->blocks.front().operations;
-        std::erase_if(body, [](const Operation& each) { return each.name == "func.return"; });
-        for (Operation& operation : body) {
-            rename(operation.items, values);
-        }
-        std::vector<Operation>& core = core_of(tile, call.where);
-        core.insert(core.end() - 1, std::make_move_iterator(body.begin()),
-                    std::make_move_iterator(body.end()));
-        return name;
-    }
-
-    static void rename(std::vector<Item>& items, const std::map<std::string, std::string>& names) {
-        for (Item& item : items) {
-            const auto name = item.is(TokenKind::Value) ? names.find(item.token.text) : names.end();
-            if (name != names.end()) {
-                item.token.text = name->second;
-            }
-            rename(item.items, names);
-            for (Block& block : item.blocks) {
-                for (Operation& operation : block.operations) {
-                    rename(operation.items, names);
-                }
-            }
-        }
-    }
-
-    // %b = memref.alloc() : memref<8xi32> of the device is a buffer of the tile that is given it.
-    void place_buffer(const std::string& value, const std::string& tile) {
-        for (Operation& each : device_.operations) {
-            if (each.name == "memref.alloc" && each.results == std::vector{value}) {
-                Cursor cursor(each);
-                cursor.group("(");
-                cursor.expect(":");
-                const MemrefType type = read_memref(cursor);
-                const std::vector<Operation> buffer =
-                    parse_at(fmt::format("%{} = aie.buffer(%{}) : {}\n", value, tile, text(type)),
-                             each.where);
-                each = buffer.front();
-            }
-        }
-    }
-
-    static std::string text(const MemrefType& type) {
-        return fmt::format("memref<{}xi{}>", type.elements, type.element_bits);
-    }
-
-    std::vector<Operation>& core_of(const std::string& tile, Location where) {
-        const auto is_core = [&tile](const Operation& each) {
-            return each.name == kCore && tile_of(each) == tile;
-        };
-        if (std::none_of(device_.operations.begin(), device_.operations.end(), is_core)) {
-            add_to_device(device_,
-                          parse_at(fmt::format("aie.core(%{}) {{\naie.end\n}}\n", tile), where));
-        }
-        Operation& core =
-            *std::find_if(device_.operations.begin(), device_.operations.end(), is_core);
-        for (Item& item : core.items) {
-            if (item.kind == Item::Kind::Region && !item.blocks.empty() &&
-                !item.blocks.back().operations.empty()) {
-                return item.blocks.back().operations;
-            }
-        }
-        throw ReadError(core.where, "the tile's core has no body");
-    }
-
-    // What copies make of a tile's DMA.
-    struct CopyEnds {
-        std::string tile;
-        std::vector<std::string> starts;  // MM2S, 0, ^copy0
-        std::string descriptors;
-        std::map<std::string_view, int> channels;  // in use, by direction
-    };
-    CopyEnds& ends_at(const std::string& tile) {
-        const auto place = std::find_if(ends_.begin(), ends_.end(), [&tile](const CopyEnds& each) {
-            return each.tile == tile;
-        });
-        return place == ends_.end() ? ends_.emplace_back(CopyEnds{tile, {}, {}, {}}) : *place;
-    }
-
-    void make_copies() {
-        std::vector<Operation> copies;
-        std::erase_if(device_.operations, [&copies](const Operation& each) {
-            if (each.name == kCopy) {
-                copies.push_back(each);
-            }
-            return each.name == kCopy;
-        });
-        for (const Operation& copy : copies) {
-            add_to_device(device_, parse_at(make_copy(copy), copy.where));
-        }
-        for (const CopyEnds& ends : ends_) {
-            add_dma(ends, copies.front().where);
-        }
-    }
-
-    // memcpy @token(1, 2) (%t : <%b, 0, 8>, %u : <%c, 0, 8>) : (memref<8xi32>, memref<8xi32>)
-    // The stream's text; both ends are remembered.
-    std::string make_copy(const Operation& copy) {
-        Cursor cursor(copy);
-        const std::string token = cursor.symbol();
-        Cursor values(cursor.group("("));
-        const std::int64_t acquired = values.integer();
-        values.expect(",");
-        const std::int64_t released = values.integer();
-        Cursor sides(cursor.group("("));
-        cursor.expect(":");
-        Cursor types(cursor.group("("));
-        std::string flow;
-        for (const std::string_view direction : {"MM2S", "S2MM"}) {
-            CopyEnds& ends = ends_at(sides.value());
-            sides.expect(":");
-            Cursor piece(sides.group("<"));
-            sides.skip(",");
-            const std::string buffer = piece.value();
-            piece.expect(",");
-            const std::int64_t offset = piece.integer();
-            piece.expect(",");
-            const std::int64_t length = piece.integer();
-            const std::string type = text(read_memref(types));
-            types.skip(",");
-            const int channel = ends.channels[direction]++;
-            const std::size_t block = ends.starts.size();
-            ends.starts.push_back(fmt::format("{}, {}, ^copy{}", direction, channel, block));
-            ends.descriptors += fmt::format(
-                "^copy{}:\naiex.useToken @{}(Acquire, {})\naie.dma_bd(%{} : {}, {}, {})\n"
-                "aiex.useToken @{}(Release, {})\naie.next_bd ^end\n",
-                block, token, acquired, buffer, type, offset, length, token, released);
-            flow += fmt::format("{}%{}, DMA : {}", flow.empty() ? "" : ", ", ends.tile, channel);
-        }
-        return fmt::format("aie.flow({})\n", flow);
-    }
-
-    void add_dma(const CopyEnds& ends, Location where) {
-        if (std::any_of(device_.operations.begin(), device_.operations.end(),
-                        [&](const Operation& each) {
-                            return is_dma(each) && tile_of(each) == ends.tile;
-                        })) {
-            throw ReadError(where, fmt::format("%{} has a DMA of its own beside aiex.memcpy, which "
-                                               "is not modelled",
-                                               ends.tile));
-        }
-        std::string starts;
-        for (std::size_t i = 0; i < ends.starts.size(); ++i) {
-            const bool last = i + 1 == ends.starts.size();
-            starts += fmt::format("{}aie.dma_start({}, ^{})\n",
-                                  i == 0 ? "" : fmt::format("^start{}:\n", i), ends.starts[i],
-                                  last ? "end" : fmt::format("start{}", i + 1));
-        }
-        const bool shim = place_of(ends.tile, where).row == 0;
-        add_to_device(device_, parse_at(fmt::format("aie.{}(%{}) {{\n{}{}^end:\naie.end\n}}\n",
-                                                    shim ? "shim_dma" : "mem", ends.tile, starts,
-                                                    ends.descriptors),
-                                        where));
-    }
-
     void find_tokens() {
         std::erase_if(device_.operations, [this](const Operation& each) {
             if (each.name == kToken) {
@@ -338,7 +90,7 @@ class Tokens {
     template <class Visitor>
     void for_users(const Visitor& visit) {
         for (Operation& user : device_.operations) {
-            if (user.name == kCore || is_dma(user)) {
+            if (is_core(user) || is_dma(user)) {
                 for_lists_in(user.items,
                              [&](std::vector<Operation>& operations) { visit(user, operations); });
             }
@@ -375,7 +127,7 @@ class Tokens {
         inside.expect(",");
         use.value = inside.integer();
         use.tile = tile_of(user);
-        use.core = user.name == kCore;
+        use.core = is_core(user);
         std::vector<std::size_t>& acquires = open[use.token];
         if (use.acquires) {
             acquires.push_back(uses_.size());
@@ -395,7 +147,8 @@ class Tokens {
         if (!a.core || !b.core) {
             return "";
         }
-        const Place from = place_of(a.tile, a.where), to = place_of(b.tile, b.where);
+        const TilePlace from = place_of(device_, a.tile, a.where);
+        const TilePlace to = place_of(device_, b.tile, b.where);
         // Of cores side by side one reaches the other's memory: in AIE1's even rows the western
         // one, else the eastern.
         const bool eastern = binary_ && from.row % 2 == 0;
@@ -457,7 +210,6 @@ class Tokens {
 
     Block& device_;
     bool binary_ = false;  // locks of the first generation
-    std::vector<CopyEnds> ends_;
     std::vector<std::string> tokens_;
     std::vector<Use> uses_;  // in the text's order
     std::map<std::size_t, std::size_t> partner_;
@@ -467,8 +219,7 @@ class Tokens {
 
 bool has_tokens(const Block& block) {
     return std::any_of(block.operations.begin(), block.operations.end(), [](const Operation& each) {
-        return each.name == kToken || each.name == kCopy ||
-               (each.name == "func.call" && integer_attribute(each, "aie.x"));
+        return each.name == kToken || is_copy(each) || is_placed_call(each);
     });
 }
 
@@ -492,6 +243,8 @@ void write_tokens_as_locks(std::vector<Operation>& operations) {
             for (Block& block : item.blocks) {
                 write_tokens_as_locks(block.operations);
                 if (has_tokens(block)) {
+                    write_placed_calls_as_cores(block);
+                    write_copies_as_transfers(block);
                     Tokens(block, is_first_generation(operation)).run();
                 }
             }

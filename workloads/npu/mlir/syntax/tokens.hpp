@@ -1,10 +1,9 @@
-// Tokens of the array (aiex.token) as the locks they become, copies between tiles (aiex.memcpy) as
-// their DMA programs and streams, and calls of functions on tiles (aie.x, aie.y) as cores.
+// Tokens of the array (aiex.token) as the locks they become, once what uses them are cores
+// (placed_calls.hpp) and DMA programs (tile_copies.hpp).
 //
 // Models:  a token's value that one release sets and another's acquire waits for is a lock of its
 //          own; who releases waits until what it released before has been taken.
-// Source:  mlir-aie's passes AIECreateLocks, AIELowerMemcpy and AIECreateCores. Unlike those, each
-//          copy has a channel of its own at both ends.
+// Source:  mlir-aie's pass AIECreateLocks.
 #pragma once
 
 #include <vector>
