@@ -256,16 +256,19 @@ Choice best_expected(const Dataflow& dataflow, const Case& a_case, Runner& runne
     if (trials.best().empty()) {
         // Where every candidate's program is refused, the mappings as such may well fit.
         const std::string reason = !trials.refusal().empty() ? trials.refusal() : why ? why() : "";
+        const bool free = a_case.mapping.empty();
         throw arch::base::config::ConfigError(
-            fmt::format("workload: no {} mapping fits this device, these types and this size{}{}",
-                        dataflow.name(), reason.empty() ? "" : ": ", reason));
+            fmt::format("{}: no {} mapping{} fits this device, these types and this size{}{}",
+                        free ? "workload" : "mapping", dataflow.name(),
+                        free ? "" : " with what it states", reason.empty() ? "" : ": ", reason));
     }
     climb(dataflow, a_case, trials);
     trials.decide(rounded(trials.times_as_many() * kDecided));
     return {trials.best(),
-            fmt::format("no mapping given: chosen by simulating {} promising ones of {}, see "
-                        "`mapping`",
-                        trials.tried(), count),
+            fmt::format(
+                "{} chosen by simulating {} promising ones of {}, see `mapping`",
+                a_case.mapping.empty() ? "no mapping given:" : "what the mapping does not state is",
+                trials.tried(), count),
             trials.least_ns()};
 }
 

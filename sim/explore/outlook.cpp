@@ -96,7 +96,9 @@ std::vector<Outlook> outlooks(const SweepFile& sweep, const std::vector<Point>& 
                 // take, nor do its numbers.
                 at.has_rounds = kind.key() != "model";
                 at.features.work = at.has_rounds ? work_of(kind.describe(scenario.problem)) : 0;
-                at.features.work *= scenario.mapping.empty() ? kWorkOfChoosing : 1;
+                const bool stated = !scenario.mapping.empty() &&
+                                    scenario.mapping.dataflow().complete(scenario.mapping);
+                at.features.work *= stated ? 1 : kWorkOfChoosing;
             }
             for (const Feature& feature : features) {
                 feature.add(point, at.features);

@@ -199,7 +199,8 @@ void extrapolate(const WholeRun& whole, const Plan& plan, arch::base::Femtosecon
 struct Prepared {
     Case a_case;
     const Dataflow* dataflow;
-    std::optional<RunResult> run;  // by whoever chose the mapping
+    bool chosen = false;           // the mapping, or what it does not state
+    std::optional<RunResult> run;  // by whoever chose it
 
     // Throws HostTimeOver where the mapping is not chosen until then.
     Prepared(const Case& given, std::chrono::steady_clock::time_point until,
@@ -209,10 +210,11 @@ struct Prepared {
         result.device = a_case.device.name;
         result.workload = a_case.problem.kind().describe(a_case.problem);
         if (!dataflow->complete(a_case.mapping)) {
-            workloads::Choice choice = chosen(runner);
+            workloads::Choice choice = choice_by(runner);
             if (!choice.note.empty()) {
                 result.notes.push_back(choice.note);
             }
+            chosen = true;
             run = std::move(choice.run);
             if (!choice.mapping.empty()) {
                 a_case.mapping = std::move(choice.mapping);
@@ -226,7 +228,7 @@ struct Prepared {
 
   private:
     // Where simulations decide and no dataflow is named, others have their chance.
-    workloads::Choice chosen(workloads::Runner& runner) const {
+    workloads::Choice choice_by(workloads::Runner& runner) const {
         workloads::Choice choice = dataflow->choose(a_case, runner);
         if (a_case.mapping.empty() && choice.time_ns > 0) {
             for (const Dataflow* rival : workloads::catalogue::dataflows()) {
@@ -247,10 +249,10 @@ struct Prepared {
 };
 
 // Keys of the file that cannot matter to the case; in words where the file says something there.
-void name_unfelt(const Case& given, const Prepared& prepared, RunResult& result) {
+void name_unfelt(const Prepared& prepared, RunResult& result) {
     for (const workloads::UnfeltKey& each : prepared.dataflow->unfelt(prepared.a_case)) {
         result.not_exercised.push_back(each.key);
-        const bool chosen = given.mapping.empty() && each.key.starts_with("mapping.");
+        const bool chosen = prepared.chosen && each.key.starts_with("mapping.");
         if (each.stated && !chosen) {
             result.notes.push_back(
                 fmt::format("{} changes nothing here: {}", each.key, each.reason));
@@ -368,7 +370,7 @@ workloads::RunResult Session::run_whole(const Case& a_case, workloads::Runner& r
     const auto until = began_ + limits_of(a_case.run).wall;
     Prepared prepared(a_case, until, alone, result);
     if (!part_) {
-        name_unfelt(a_case, prepared, result);
+        name_unfelt(prepared, result);
     }
     // Alone and with nobody listening it would run as it did.
     if (prepared.run && &runner == this && listener_ == nullptr && log_ == nullptr) {

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "arch/base/config.hpp"
@@ -422,6 +423,77 @@ TEST(Session, TheRunOfAChosenMappingIsThatOfTheSameMappingGiven) {
                  [](const auto& note) { return !note.starts_with("mapping."); });
     EXPECT_LT(others.size(), given.notes.size());
     EXPECT_EQ(std::vector(chosen.notes.begin() + 1, chosen.notes.end()), others);
+}
+
+workloads::RunResult run_on_xdna2(const std::string& workload, const std::string& mapping) {
+    return session::run(parse_scenario(
+        fmt::format("device: xdna2\nworkload: {{{}}}\nmapping: {{{}}}\n", workload, mapping),
+        "test", {}));
+}
+
+constexpr const char* kGemm = "gemm: {M: 96, K: 128, N: 192, a: int8, b: int8, c: int8}";
+constexpr const char* kGemv =
+    "gemv: {M: 128, K: 256, weights: bf16, input: bf16, accumulate: bf16}";
+constexpr const char* kSilu = "elementwise: {operation: silu, elements: 16384}";
+
+// What is stated stays, and what is chosen is what the same mapping given whole would be.
+TEST(Session, AMappingThatStatesSomeOfItsKeysHasTheOthersChosen) {
+    const std::tuple<const char*, const char*, const char*> parts[] = {
+        {kGemm, "output_stationary", "{columns: 3, c_buffers: 2}"},
+        {kGemm, "output_stationary", "{m_ct: 24, rows: 2, reach: output_tile}"},
+        {kGemm, "output_stationary", "{k_ct: 64, k_mt: 128}"},
+        {kGemv, "gemv", "{columns: 3, a_buffers: 3}"},
+        {kGemv, "gemv", "{path: memory_tile, rows: 3}"},
+        {kSilu, "elementwise", "{columns: 3}"},
+    };
+    for (const auto& [workload, name, keys] : parts) {
+        const workloads::RunResult part = run_on_xdna2(workload, fmt::format("{}: {}", name, keys));
+        auto document = arch::base::config::Document::parse(keys, "test");
+        for (const std::string& key : document.root().keys()) {
+            const nlohmann::ordered_json& value = part.mapping[name][key];
+            EXPECT_THAT(keys, HasSubstr(fmt::format(
+                                  "{}: {}", key,
+                                  value.is_string() ? value.get<std::string>() : value.dump())));
+        }
+        EXPECT_THAT(part.notes[0], HasSubstr("what the mapping does not state is chosen"));
+        const std::string dump = part.mapping.dump();
+        EXPECT_EQ(run_on_xdna2(workload, dump.substr(1, dump.size() - 2)).cycles, part.cycles);
+    }
+}
+
+// Its other keys are as they are by default.
+TEST(Session, AMappingThatStatesItsTileIsTakenAsItIs) {
+    const workloads::RunResult whole =
+        run_on_xdna2(kGemm, "output_stationary: {m_ct: 64, k_ct: 64, n_ct: 48}");
+    EXPECT_EQ(whole.mapping["output_stationary"]["k_mt"], 64);
+    EXPECT_EQ(whole.mapping["output_stationary"]["reach"], "output_tile");
+    EXPECT_THAT(whole.notes, Not(Contains(HasSubstr("chosen"))));
+    EXPECT_EQ(run_on_xdna2(kGemv, "gemv: {rows_per_call: 4}").mapping["gemv"]["columns"], 0);
+}
+
+TEST(Session, AMappingThatStatesWhatNoneCanHaveIsRefusedWithTheReason) {
+    const auto refusal = [](const char* workload, const char* mapping) {
+        try {
+            run_on_xdna2(workload, mapping);
+        } catch (const arch::base::config::ConfigError& error) {
+            return std::string{error.what()};
+        }
+        return std::string{};
+    };
+    constexpr const char* kNone = "with what it states fits";
+    EXPECT_THAT(refusal(kGemm, "output_stationary: {columns: 9}"),
+                testing::AllOf(HasSubstr("test:3:1: mapping: no output_stationary mapping "),
+                               HasSubstr(kNone), HasSubstr("the array has 8 columns")));
+    EXPECT_THAT(refusal(kGemm, "output_stationary: {m_ct: 20}"),
+                testing::AllOf(HasSubstr(kNone), HasSubstr("multiples of the mmul shape")));
+    EXPECT_THAT(refusal(kGemv, "gemv: {columns: 9}"),
+                testing::AllOf(HasSubstr("no gemv mapping"), HasSubstr(kNone),
+                               HasSubstr("the array has 8 columns")));
+    EXPECT_THAT(refusal(kSilu, "elementwise: {columns: 9}"),
+                testing::AllOf(HasSubstr("no elementwise mapping"), HasSubstr(kNone),
+                               HasSubstr("the array has 8")));
+    EXPECT_THAT(refusal(kGemm, "fused_cast: {output_stationary: {columns: 4}}"),
+                HasSubstr("m_ct, k_ct and n_ct must be given"));
 }
 
 // Every dataflow moves bytes.

@@ -48,9 +48,9 @@ class Elementwise final : public ProductDataflow<ElementwiseMapping> {
     }
 
     Choice choose(const Case& a_case, Runner& runner) const override {
-        const auto why = [&a_case] {
-            ElementwiseMapping smallest;
-            smallest.buffers = kFewestBuffers;
+        const auto why = [this, &a_case] {
+            ElementwiseMapping smallest = stated_keys(a_case);
+            smallest.buffers = a_case.mapping.empty() ? kFewestBuffers : smallest.buffers;
             const auto problems = problems_of(a_case.problem.get<ElementwiseProblem>(), smallest,
                                               a_case.device.get<NpuConfig>());
             return problems.empty() ? std::string{} : problems.front();
@@ -65,10 +65,10 @@ class Elementwise final : public ProductDataflow<ElementwiseMapping> {
         if (!reason.empty()) {
             return {{"workload", reason}};
         }
-        return a_case.mapping.empty()
-                   ? std::vector<Refusal>{}
-                   : refused(problems_of(a_case.problem.get<ElementwiseProblem>(),
-                                         given(a_case).keys, a_case.device.get<NpuConfig>()));
+        return complete(a_case.mapping)
+                   ? refused(problems_of(a_case.problem.get<ElementwiseProblem>(),
+                                         given(a_case).keys, a_case.device.get<NpuConfig>()))
+                   : std::vector<Refusal>{};
     }
 
     std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const override {
@@ -100,7 +100,10 @@ class Elementwise final : public ProductDataflow<ElementwiseMapping> {
         const auto& problem = a_case.problem.get<ElementwiseProblem>();
         const auto& config = a_case.device.get<NpuConfig>();
         std::vector<Candidate> list;
-        for (const ElementwiseMapping& map : mappings_of(problem, config)) {
+        for (const ElementwiseMapping& map : with_stated(a_case, mappings_of(problem, config))) {
+            if (!problems_of(problem, map, config).empty()) {
+                continue;  // with what is stated
+            }
             const ElementwiseProblem called = as_called(problem, map);
             const std::string call =
                 map.elements_per_call > 0

@@ -14,7 +14,8 @@ void read_keys(arch::base::config::Node& node, ElementwiseMapping& map) {
     node.optional("cores", map.cores, {1, 8},
                   "of a column, each with channels of its shim of its own");
     node.optional("rows_per_call", map.rows_per_call, {1, 1 << 16},
-                  "rows of the operands a kernel call works on");
+                  "rows of the operands a kernel call works on; left out, as elements_per_call: "
+                  "chosen, with whatever else is not stated");
     node.optional("elements_per_call", map.elements_per_call, {0, 1 << 20},
                   "elements a kernel call works on, whatever row they are of; 0: whole rows");
     node.optional("buffers", map.buffers, {kFewestBuffers, 4}, "of each operand, per core");
@@ -22,6 +23,10 @@ void read_keys(arch::base::config::Node& node, ElementwiseMapping& map) {
                   "elements of an iteration of the loop that casts, one iteration after the other; "
                   "0: those of a vector instruction, iterations overlapping");
     node.done();
+}
+
+bool leaves_open(const arch::base::config::Node& node, const ElementwiseMapping&) {
+    return !node.has("rows_per_call") && !node.has("elements_per_call");
 }
 
 ElementwiseProblem as_called(ElementwiseProblem problem, const ElementwiseMapping& map) {

@@ -31,6 +31,8 @@ struct ElementwiseMapping {
     }
 };
 void read_keys(arch::base::config::Node& node, ElementwiseMapping& mapping);
+// Whether what a call works on is to be chosen, with whatever else is not stated.
+bool leaves_open(const arch::base::config::Node& node, const ElementwiseMapping& mapping);
 
 // The problem as cores see it, which is what the functions of this folder work on: where calls take
 // elements of any row, these are its rows. Of such a problem it makes the same again.

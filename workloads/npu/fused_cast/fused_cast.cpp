@@ -52,6 +52,9 @@ void read_keys(arch::base::config::Node& node, FusedCastMapping& map) {
                   "firmware loads the second");
     auto product = node.child("output_stationary", "the launch that multiplies");
     output_stationary::read_keys(product, map.product);
+    if (output_stationary::leaves_open(product, map.product) && !node.describing()) {
+        product.error("", "m_ct, k_ct and n_ct must be given, which nothing chooses here");
+    }
     auto cast = node.child("elementwise", "the launch that casts");
     elementwise::read_keys(cast, map.cast);
     node.done();

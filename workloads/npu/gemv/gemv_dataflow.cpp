@@ -90,6 +90,10 @@ class Gemv final : public ProductDataflow<GemvMapping> {
         constexpr std::size_t kTried = 6;
         const MatrixVector problem = problem_of(a_case.problem);
         const auto& config = a_case.device.get<NpuConfig>();
+        if (!a_case.mapping.empty()) {  // it states some of its keys
+            const auto why = [&] { return first_problem(problem, stated_keys(a_case), config); };
+            return best_expected(*this, a_case, runner, why);
+        }
         if (problem.macs() <= kSmallMacs && !mappings_of(problem, config).empty()) {
             return best_expected(*this, a_case, runner);
         }
@@ -110,10 +114,10 @@ class Gemv final : public ProductDataflow<GemvMapping> {
             !reason.empty()) {
             return {{"workload", reason}};
         }
-        return a_case.mapping.empty()
-                   ? std::vector<Refusal>{}
-                   : refused(problems_of(problem_of(a_case.problem), given(a_case).keys,
-                                         a_case.device.get<NpuConfig>()));
+        return complete(a_case.mapping)
+                   ? refused(problems_of(problem_of(a_case.problem), given(a_case).keys,
+                                         a_case.device.get<NpuConfig>()))
+                   : std::vector<Refusal>{};
     }
 
     std::vector<UnfeltKey> unfelt(const Case& a_case) const override {
@@ -171,16 +175,29 @@ class Gemv final : public ProductDataflow<GemvMapping> {
     }
 
     std::vector<Candidate> candidates(const Case& a_case) const override {
-        return named(a_case,
-                     mappings_of(problem_of(a_case.problem), a_case.device.get<NpuConfig>()));
+        const MatrixVector problem = problem_of(a_case.problem);
+        const auto& config = a_case.device.get<NpuConfig>();
+        std::vector<GemvMapping> list = with_stated(a_case, mappings_of(problem, config));
+        std::erase_if(list, [&](const GemvMapping& map) {
+            return !problems_of(problem, map, config).empty();
+        });
+        return named(a_case, list);
     }
 
     std::vector<Candidate> variants(const Case& a_case, const Mapping& mapping) const override {
-        return named(a_case, variants_of(problem_of(a_case.problem), given(mapping).keys,
-                                         a_case.device.get<NpuConfig>()));
+        return as_stated(a_case,
+                         named(a_case, variants_of(problem_of(a_case.problem), given(mapping).keys,
+                                                   a_case.device.get<NpuConfig>())));
     }
 
   private:
+    // Empty: there is none.
+    static std::string first_problem(const MatrixVector& problem, const GemvMapping& map,
+                                     const NpuConfig& config) {
+        const auto problems = problems_of(problem, map, config);
+        return problems.empty() ? std::string{} : problems.front();
+    }
+
     std::vector<Candidate> named(const Case& a_case, const std::vector<GemvMapping>& maps) const {
         const auto& config = a_case.device.get<NpuConfig>();
         const MatrixVector problem = problem_of(a_case.problem);

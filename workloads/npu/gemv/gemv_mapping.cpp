@@ -7,7 +7,8 @@ void read_keys(arch::base::config::Node& node, GemvMapping& map) {
     node.optional("columns", map.columns, {0, 64}, "columns of cores used; 0: all");
     node.optional("rows", map.rows, {1, 16}, "cores used of each column");
     node.optional("rows_per_call", map.rows_per_call, {1, 4096},
-                  "rows of the matrix a kernel call multiplies");
+                  "rows of the matrix a kernel call multiplies; left out: chosen, with whatever "
+                  "else is not stated");
     node.optional("rows_per_core", map.rows_per_core, {0, 1 << 16},
                   "rows whose results leave a core together; 0: those of a call");
     node.optional(
@@ -33,6 +34,10 @@ void read_keys(arch::base::config::Node& node, GemvMapping& map) {
     node.optional("in_flight", map.in_flight, {0, 64},
                   "reaches whose transfers the shims hold; 0: as many as they can");
     node.done();
+}
+
+bool leaves_open(const arch::base::config::Node& node, const GemvMapping&) {
+    return !node.has("rows_per_call");
 }
 
 }  // namespace tilesim::workloads::npu::gemv

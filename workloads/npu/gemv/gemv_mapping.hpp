@@ -42,5 +42,7 @@ struct GemvMapping {
 };
 
 void read_keys(arch::base::config::Node& node, GemvMapping& mapping);
+// Whether the rows of a call are to be chosen, with whatever else is not stated.
+bool leaves_open(const arch::base::config::Node& node, const GemvMapping& mapping);
 
 }  // namespace tilesim::workloads::npu::gemv

@@ -36,22 +36,30 @@ void add_reaches(std::vector<TileCandidate>& candidates, const SearchContext& at
     }
 }
 
-bool on_all_cores(const OutputStationaryMapping& map) {
-    return map.columns == 0 && map.rows == 0;
-}
+// A mapping whose tile is open where it is 0: of all cores that may be used, for which every size
+// is tried, or of a part of them.
+struct Part {
+    OutputStationaryMapping map;
+    bool all = true;
+};
 
 // Core tiles of a block along K; on a part of the array doubles, and those of blocks that pad
 // nothing.
-std::vector<std::int64_t> blocks_of(const SearchContext& at, const OutputStationaryMapping& map) {
+std::vector<std::int64_t> blocks_of(const SearchContext& at, const OutputStationaryMapping& map,
+                                    const Part& part) {
+    if (part.map.k_mt > 0) {
+        return part.map.k_mt % map.k_ct == 0 ? std::vector{part.map.k_mt / map.k_ct}
+                                             : std::vector<std::int64_t>{};
+    }
     const std::int64_t calls = ceil_div(at.problem.k, map.k_ct);
     std::vector<std::int64_t> blocks;
     for (const std::int64_t each : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
         const bool aligned = std::has_single_bit(static_cast<std::uint64_t>(each));
-        if (on_all_cores(map) || aligned || calls % each == 0) {
+        if (part.all || aligned || calls % each == 0) {
             blocks.push_back(each);
         }
     }
-    if (!on_all_cores(map) && calls > blocks.back()) {
+    if (!part.all && calls > blocks.back()) {
         blocks.push_back(calls);
     }
     return blocks;
@@ -59,12 +67,12 @@ std::vector<std::int64_t> blocks_of(const SearchContext& at, const OutputStation
 
 // Every block length along K, C single- and double-buffered, of one core tile.
 void add_core_tile(std::vector<TileCandidate>& candidates, const SearchContext& at,
-                   OutputStationaryMapping map) {
+                   OutputStationaryMapping map, const Part& part) {
     const std::int64_t most_c = std::min<std::int64_t>(2, tiles_of(at, map));
     for (map.c_buffers = 1; map.c_buffers <= most_c; ++map.c_buffers) {
-        for (const std::int64_t blocks : blocks_of(at, map)) {
+        for (const std::int64_t blocks : blocks_of(at, map, part)) {
             map.k_mt = map.k_ct * blocks;
-            if (blocks > 1 && map.k_mt >= at.problem.k + map.k_ct) {
+            if (blocks > 1 && map.k_mt >= at.problem.k + map.k_ct && part.map.k_mt == 0) {
                 break;  // padding alone
             }
             if (!problems_of(at.problem, map, at.config).empty()) {
@@ -88,8 +96,11 @@ struct Sizes {
 };
 
 // The least tiles of whole steps that cover the extent in so many rounds. A part of the array has
-// one round or two, or half as many again, and their doubles.
-std::set<std::int64_t> sizes_of(const Sizes& of, bool all) {
+// one round or two, or half as many again, and their doubles. `given`: the only one, where not 0.
+std::set<std::int64_t> sizes_of(const Sizes& of, bool all, std::int64_t given) {
+    if (given > 0) {
+        return {given};
+    }
     std::set<std::int64_t> sizes;
     const auto add = [&](std::int64_t rounds) {
         for (const std::int64_t step : of.steps) {
@@ -115,22 +126,25 @@ std::set<std::int64_t> sizes_of(const Sizes& of, bool all) {
     return sizes;
 }
 
-void add_tiles(std::vector<TileCandidate>& candidates, const SearchContext& at,
-               OutputStationaryMapping map, const arch::npu::MultiplyMode& mode) {
+void add_tiles(std::vector<TileCandidate>& candidates, const SearchContext& at, const Part& part,
+               const arch::npu::MultiplyMode& mode) {
     const GemmProblem& problem = at.problem;
     const std::int64_t core_memory = at.config.core.memory.count();
-    const bool all = on_all_cores(map);
+    OutputStationaryMapping map = part.map;
     constexpr std::int64_t kMost = 512;
     constexpr std::int64_t kDeepest = 256;
     const auto along_runs = [](std::int64_t mmul) {
         return std::vector<std::int64_t>{mmul, kTileStep, 2 * kTileStep, 4 * kTileStep};
     };
     const auto all_m =
-        sizes_of({problem.m, map.rows_of(at.config), kTileStep, kMost, {mode.r, kTileStep}}, all);
+        sizes_of({problem.m, map.rows_of(at.config), kTileStep, kMost, {mode.r, kTileStep}},
+                 part.all, part.map.m_ct);
     const auto all_n =
-        sizes_of({problem.n, map.columns_of(at.config), kTileStep, kMost, along_runs(mode.t)}, all);
+        sizes_of({problem.n, map.columns_of(at.config), kTileStep, kMost, along_runs(mode.t)},
+                 part.all, part.map.n_ct);
     const std::int64_t deepest = std::min(kDeepest, covering_tile(problem.k, 1, kTileStep));
-    const auto all_k = sizes_of({problem.k, 1, mode.s, deepest, along_runs(mode.s)}, all);
+    const auto all_k =
+        sizes_of({problem.k, 1, mode.s, deepest, along_runs(mode.s)}, part.all, part.map.k_ct);
     for (const std::int64_t m_ct : all_m) {
         map.m_ct = m_ct;
         for (const std::int64_t n_ct : all_n) {
@@ -144,37 +158,44 @@ void add_tiles(std::vector<TileCandidate>& candidates, const SearchContext& at,
                 if (least > core_memory) {
                     break;
                 }
-                add_core_tile(candidates, at, map);
+                add_core_tile(candidates, at, map, part);
             }
         }
     }
 }
 
+// How many columns or rows of all to try; only those given, where that is not 0.
+std::set<std::int64_t, std::greater<>> parts_or(std::int64_t given, std::int64_t all) {
+    return given > 0 ? std::set<std::int64_t, std::greater<>>{given} : parts_of(all);
+}
+
 }  // namespace
 
-std::vector<TileCandidate> candidates_of(const SearchContext& at) {
+std::vector<TileCandidate> candidates_of(const SearchContext& at,
+                                         const OutputStationaryMapping& given) {
     std::vector<TileCandidate> candidates;
     const arch::npu::core::KernelTiming timing(at.config.kernels);
     const auto* mode = timing.find_mode(at.problem.a, at.problem.b, at.problem.c);
     if (mode == nullptr || at.config.memory_rows == 0) {
         return candidates;
     }
-    add_tiles(candidates, at, {}, *mode);
+    add_tiles(candidates, at, {given, true}, *mode);
     double least_ns = std::numeric_limits<double>::infinity();
     for (const TileCandidate& each : candidates) {
         least_ns = std::min(least_ns, each.expected_ns);
     }
     // A part of the array has fewer transfers to start, which is most of a small product. One whose
     // cores at their peak take longer than all of them are expected to take, is none.
-    OutputStationaryMapping part;
+    Part part{given, false};
     const std::int64_t all = ShimColumns::count(at.config);
     const double peak_ns = at.problem.macs() / static_cast<double>(timing.peak_macs(*mode)) *
                            arch::base::ns_of(arch::base::Cycles{1}, at.config.clock);
-    for (const std::int64_t columns : parts_of(all)) {
-        for (const std::int64_t rows : parts_of(at.config.core_rows)) {
-            part.columns = columns;
-            part.rows = rows;
-            const bool whole = columns == all && rows == at.config.core_rows;
+    for (const std::int64_t columns : parts_or(given.columns, all)) {
+        for (const std::int64_t rows : parts_or(given.rows, at.config.core_rows)) {
+            part.map.columns = columns;
+            part.map.rows = rows;
+            const bool whole =
+                columns == given.columns_of(at.config) && rows == given.rows_of(at.config);
             if (!whole && ns_of(at.config.command_processor.dispatch) +
                                   peak_ns / static_cast<double>(columns * rows) <
                               least_ns) {

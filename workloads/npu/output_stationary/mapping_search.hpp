@@ -18,8 +18,11 @@ struct TileCandidate {
     double least_ns = 0;
 };
 
-// Tiles beyond what the problem has for a core only add padding: they are left out.
-std::vector<TileCandidate> candidates_of(const SearchContext& context);
+// Tiles beyond what the problem has for a core only add padding: they are left out. What `given`
+// says of columns, rows, the tile and its block along K stays as it is, where it is not 0; of other
+// keys only those are changed that a search starts with (buffers of C, reach).
+std::vector<TileCandidate> candidates_of(const SearchContext& context,
+                                         const OutputStationaryMapping& given = {});
 
 // The mapping with one of its other keys changed: buffers, transfers ahead, tiles between the
 // steps, half the columns or rows (with tiles of twice the size, too); those that fit and differ in

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -79,6 +80,29 @@ TEST(MappingSearch, RowsOfBlocksAreCandidatesWhereTheyAreExpectedToBeFaster) {
     }
     EXPECT_GT(rows, 0U);
     EXPECT_LT(rows, list.size() / 2);
+}
+
+// Parts of the array are searched where they are not given, and no other tile than a given one.
+TEST(MappingSearch, CandidatesKeepWhatIsGiven) {
+    const GemmProblem problem = gemm(512, 480, 768, DataType::Int8, DataType::Int8);
+    const Machine machine = load_machine("xdna2", "ddr5_5600");
+    const SearchContext context{problem, machine.npu, {machine.memory, machine.fabric}};
+    OutputStationaryMapping given;
+    given.columns = 3;
+    given.n_ct = 88;
+    given.k_mt = 96;
+    given.a_buffers = 3;
+    std::set<std::int64_t> rows;
+    for (const TileCandidate& each : candidates_of(context, given)) {
+        EXPECT_EQ(each.mapping.columns, 3);
+        EXPECT_EQ(each.mapping.n_ct, 88);
+        EXPECT_EQ(each.mapping.k_mt, 96);
+        EXPECT_EQ(each.mapping.k_mt % each.mapping.k_ct, 0);
+        EXPECT_EQ(each.mapping.a_buffers, 3);
+        rows.insert(each.mapping.rows);
+    }
+    EXPECT_TRUE(rows.contains(0));
+    EXPECT_TRUE(rows.contains(2));
 }
 
 // 288 rows are one round of four times 72 and two of 36, which are no multiples of a step.

@@ -54,10 +54,13 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
     }
 
     Choice choose(const Case& a_case, Runner& runner) const override {
-        const auto why = [&a_case] {
+        const auto why = [this, &a_case] {
             constexpr std::int64_t kSmallTile = 32;
-            OutputStationaryMapping small;
-            small.m_ct = small.k_ct = small.n_ct = small.k_mt = kSmallTile;
+            OutputStationaryMapping small = stated_keys(a_case);
+            for (std::int64_t* open : {&small.m_ct, &small.k_ct, &small.n_ct}) {
+                *open = *open > 0 ? *open : kSmallTile;
+            }
+            small.k_mt = small.k_mt > 0 ? small.k_mt : small.k_ct;
             const auto problems = problems_of(a_case.problem.get<GemmProblem>(), small,
                                               a_case.device.get<NpuConfig>());
             return problems.empty() ? std::string{} : problems.front();
@@ -68,14 +71,14 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
     std::vector<Refusal> refusals(const Case& a_case) const override {
         const auto& gemm = a_case.problem.get<GemmProblem>();
         const auto& config = a_case.device.get<NpuConfig>();
-        if (a_case.mapping.empty() &&
+        if (!complete(a_case.mapping) &&
             arch::npu::core::KernelTiming(config.kernels).find_mode(gemm.a, gemm.b, gemm.c) ==
                 nullptr) {
             return {{"workload", fmt::format("this device has no {} x {} -> {} multiply",
                                              name_of(gemm.a), name_of(gemm.b), name_of(gemm.c))}};
         }
-        return a_case.mapping.empty() ? std::vector<Refusal>{}
-                                      : refused(problems_of(gemm, given(a_case).keys, config));
+        return complete(a_case.mapping) ? refused(problems_of(gemm, given(a_case).keys, config))
+                                        : std::vector<Refusal>{};
     }
 
     std::vector<UnfeltKey> unfelt(const Case& a_case) const override {
@@ -126,11 +129,13 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
     }
 
     std::vector<Candidate> candidates(const Case& a_case) const override {
-        return named(a_case, candidates_of(context_of(a_case)));
+        return as_stated(a_case,
+                         named(a_case, candidates_of(context_of(a_case), stated_keys(a_case))));
     }
 
     std::vector<Candidate> variants(const Case& a_case, const Mapping& mapping) const override {
-        return named(a_case, variants_of(context_of(a_case), given(mapping).keys));
+        return as_stated(a_case,
+                         named(a_case, variants_of(context_of(a_case), given(mapping).keys)));
     }
 
     // Shorter blocks along K.
@@ -144,7 +149,7 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
             shorter.push_back(
                 {map, bounds, expected_ns(context, map, bounds), least_ns(context, map, bounds)});
         }
-        return named(a_case, shorter);
+        return as_stated(a_case, named(a_case, shorter));
     }
 
   private:

@@ -7,11 +7,12 @@
 namespace tilesim::workloads::npu::output_stationary {
 
 void read_keys(arch::base::config::Node& node, OutputStationaryMapping& map) {
-    const arch::base::config::Range tile{1, 4096};
-    node.required("m_ct", map.m_ct, tile, "rows of a core's C tile");
-    node.required("k_ct", map.k_ct, tile, "reduced elements of a kernel call");
-    node.required("n_ct", map.n_ct, tile, "columns of a core's C tile");
-    map.k_mt = map.k_mt > 0 ? map.k_mt : map.k_ct;
+    const arch::base::config::Range tile{0, 4096};
+    node.optional("m_ct", map.m_ct, tile,
+                  "rows of a core's C tile; 0: chosen, with whatever else is not stated");
+    node.optional("k_ct", map.k_ct, tile, "reduced elements of a kernel call; 0: chosen, as m_ct");
+    node.optional("n_ct", map.n_ct, tile, "columns of a core's C tile; 0: chosen, as m_ct");
+    map.k_mt = map.k_mt > 0 || leaves_open(node, map) ? map.k_mt : map.k_ct;
     node.optional("k_mt", map.k_mt, {1, 1 << 20}, "memory tile block along K");
     node.optional("c_buffers", map.c_buffers, {1, 2}, "C tiles per core");
     using Shim = OutputStationaryMapping::ShimDescriptors;
@@ -60,6 +61,10 @@ void read_keys(arch::base::config::Node& node, OutputStationaryMapping& map) {
     node.optional("c_blocks", map.c_blocks, {0, 16},
                   "C tiles of a core in its memory tile; 0: c_buffers");
     node.done();
+}
+
+bool leaves_open(const arch::base::config::Node&, const OutputStationaryMapping& map) {
+    return map.m_ct == 0 || map.k_ct == 0 || map.n_ct == 0;
 }
 
 std::string name_of_tile(const OutputStationaryMapping& map) {

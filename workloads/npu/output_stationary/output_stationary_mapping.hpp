@@ -11,7 +11,7 @@
 namespace tilesim::workloads::npu::output_stationary {
 
 struct OutputStationaryMapping {
-    std::int64_t m_ct = 0, k_ct = 0, n_ct = 0;  // core tile
+    std::int64_t m_ct = 0, k_ct = 0, n_ct = 0;  // core tile; 0: to be chosen
     std::int64_t k_mt = 0;                      // memory tile block along K
     std::int64_t c_buffers = 1;                 // C tiles per core
     enum class ShimDescriptors {
@@ -54,6 +54,8 @@ struct OutputStationaryMapping {
 
 // The keys below `mapping.output_stationary`; those that are left out keep their values.
 void read_keys(arch::base::config::Node& node, OutputStationaryMapping& mapping);
+// Whether its tile is to be chosen, or a part of it, with whatever else is not stated.
+bool leaves_open(const arch::base::config::Node& node, const OutputStationaryMapping& mapping);
 
 // As a row of a table calls it: the tile, and what is not as usual.
 std::string name_of_tile(const OutputStationaryMapping& mapping);

@@ -83,17 +83,18 @@ class OffloadDataflow final : public Dataflow {
         }
         Case one = a_case;
         one.problem = {gemm_kind(), gemm_of(*most, offload.keys)};
-        one.mapping = {};
+        one.mapping = offload.products;
         offload.products = inner().choose(one, runner).mapping;
-        return {
-            {*this, std::move(offload)},
-            fmt::format("no mapping given: chosen by the bounds of the size with the most work, {}",
-                        name_of(most->size()))};
+        return {{*this, std::move(offload)},
+                fmt::format(
+                    "{}: chosen by the bounds of the size with the most work, {}",
+                    one.mapping.empty() ? "no mapping given" : "what is not stated of the mapping",
+                    name_of(most->size()))};
     }
 
     // An offload alone leaves its products' mapping open.
     bool complete(const Mapping& mapping) const override {
-        return !mapping.empty() && !offload_of(mapping).products.empty();
+        return !mapping.empty() && inner().complete(offload_of(mapping).products);
     }
 
     std::vector<Refusal> refusals(const Case& a_case) const override {
@@ -113,7 +114,7 @@ class OffloadDataflow final : public Dataflow {
                                         name_of(keys.operands), name_of(keys.result))});
             return refusals;
         }
-        if (!offload.products.empty()) {
+        if (inner().complete(offload.products)) {
             check_products(a_case, offload, refusals);
         }
         return refusals;
