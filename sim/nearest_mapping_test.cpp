@@ -50,7 +50,7 @@ TEST(NearestMapping, NumbersAreChangedAsLittleAsItTakes) {
 
 // Of elements_per_call 0 stands for whole rows.
 TEST(NearestMapping, WhatStandsForAllBecomesTheMostThatCanBe) {
-    EXPECT_EQ(nearest("elementwise: {columns: 4}",
+    EXPECT_EQ(nearest("elementwise: {columns: 4, rows_per_call: 1}",
                       "elementwise: {operation: add, elements: 1048576, a: bf16, c: bf16}"),
               "elements_per_call: 4096");
 }

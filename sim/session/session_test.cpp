@@ -496,6 +496,26 @@ TEST(Session, AMappingThatStatesWhatNoneCanHaveIsRefusedWithTheReason) {
                 HasSubstr("m_ct, k_ct and n_ct must be given"));
 }
 
+// Not with what a default mapping of its own would lack.
+TEST(Session, AMatrixWhoseRowsNoCoreHoldsIsRefusedWithTheMemoryItNeeds) {
+    const auto refusal = [](const char* mapping) {
+        try {
+            session::run(parse_scenario(
+                fmt::format("device: xdna2\nworkload: {{gemv: {{M: 64, K: 20000, weights: bf16, "
+                            "input: bf16, accumulate: bf16}}}}\n{}",
+                            mapping),
+                "test", {}));
+        } catch (const arch::base::config::ConfigError& error) {
+            return std::string{error.what()};
+        }
+        return std::string{};
+    };
+    for (const char* mapping : {"", "mapping: {gemv: {columns: 2}}\n"}) {
+        EXPECT_THAT(refusal(mapping),
+                    testing::AllOf(HasSubstr("a core needs"), Not(HasSubstr("rows_per_core (1)"))));
+    }
+}
+
 // Every dataflow moves bytes.
 TEST(Session, AFunctionalRunChoosesTheMappingOfATimingRun) {
     const auto run = [](const char* functional) {

@@ -64,6 +64,10 @@ class ProductDataflow : public Dataflow {
         return states_some(a_case) ? given(a_case).keys : Keys{};
     }
 
+    bool states(const Case& a_case, const char* key) const {
+        return states_some(a_case) && given(a_case).stated->has(key);
+    }
+
     // Of these those that hold what the case states.
     std::vector<Candidate> as_stated(const Case& a_case, std::vector<Candidate> list) const {
         if (states_some(a_case)) {

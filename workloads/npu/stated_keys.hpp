@@ -22,7 +22,8 @@ class StatedKeys {
         return keys;
     }
 
-    // Whether such keys hold it.
+    bool has(const char* key) const { return values_.contains(key); }
+    // Whether other keys hold what is stated.
     bool hold(const nlohmann::ordered_json& keys) const;
 
   private:

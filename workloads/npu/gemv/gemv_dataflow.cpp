@@ -91,7 +91,9 @@ class Gemv final : public ProductDataflow<GemvMapping> {
         const MatrixVector problem = problem_of(a_case.problem);
         const auto& config = a_case.device.get<NpuConfig>();
         if (!a_case.mapping.empty()) {  // it states some of its keys
-            const auto why = [&] { return first_problem(problem, stated_keys(a_case), config); };
+            const auto why = [&] {
+                return first_problem(problem, least_of(stated_keys(a_case)), config);
+            };
             return best_expected(*this, a_case, runner, why);
         }
         if (problem.macs() <= kSmallMacs && !mappings_of(problem, config).empty()) {

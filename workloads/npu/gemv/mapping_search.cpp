@@ -20,6 +20,11 @@ constexpr std::int64_t kFewestResults = 4;  // leave a core together: whole word
 
 }  // namespace
 
+GemvMapping least_of(GemvMapping mapping) {
+    mapping.rows_per_core = mapping.rows_per_core == 0 ? kFewestResults : mapping.rows_per_core;
+    return mapping;
+}
+
 std::vector<GemvMapping> mappings_of(const MatrixVector& problem, const NpuConfig& config) {
     std::vector<GemvMapping> mappings;
     const auto try_rows = [&](GemvMapping map) {
@@ -89,7 +94,7 @@ std::vector<GemvMapping> promising_mappings(const MatrixVector& problem, const N
         }
     }
     if (best.empty()) {
-        const auto problems = problems_of(problem, {}, config);
+        const auto problems = problems_of(problem, least_of({}), config);
         throw arch::base::config::ConfigError(fmt::format(
             "workload: no matrix-vector mapping fits this device: {}", fmt::join(problems, "; ")));
     }

@@ -10,6 +10,9 @@
 
 namespace tilesim::workloads::npu::gemv {
 
+// The same with the fewest results a core can have, where it does not say how many: what limits it
+// is what limits all others.
+GemvMapping least_of(GemvMapping mapping);
 // Those that fit.
 std::vector<GemvMapping> mappings_of(const MatrixVector& problem,
                                      const arch::npu::NpuConfig& config);

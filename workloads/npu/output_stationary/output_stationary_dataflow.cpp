@@ -128,9 +128,16 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
         return product_job(a_case, std::move(product), result);
     }
 
+    // Of what the search does not leave as it is given.
     std::vector<Candidate> candidates(const Case& a_case) const override {
-        return as_stated(a_case,
-                         named(a_case, candidates_of(context_of(a_case), stated_keys(a_case))));
+        const OutputStationaryMapping stated = stated_keys(a_case);
+        std::vector<TileCandidate> tiles = candidates_of(context_of(a_case), stated);
+        std::erase_if(tiles, [&, buffers = states(a_case, "c_buffers"),
+                              reach = states(a_case, "reach")](const TileCandidate& each) {
+            return (buffers && each.mapping.c_buffers != stated.c_buffers) ||
+                   (reach && each.mapping.reach != stated.reach);
+        });
+        return named(a_case, tiles);
     }
 
     std::vector<Candidate> variants(const Case& a_case, const Mapping& mapping) const override {
