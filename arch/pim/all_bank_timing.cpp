@@ -100,12 +100,22 @@ std::int64_t AllBankTiming::row_command(BankSet banks, std::int64_t Lane::*of) c
     return std::max(bus, latest(banks, of));
 }
 
-std::int64_t AllBankTiming::earliest(AllBankCommand command, BankSet banks) const {
+// The change is a command itself.
+std::int64_t AllBankTiming::changed(AllBankCommand command) const {
     const bool changes = pim_.mode_change > base::Cycles{0} && !is_of_units(command) &&
                          is_of_registers(command) != of_registers_;
-    // The change is a command itself.
-    const std::int64_t free =
-        changes ? std::max(command_, last_ + 1 + pim_.mode_change.count()) : command_;
+    return changes ? last_ + 1 + pim_.mode_change.count() : last_;
+}
+
+bool AllBankTiming::waits_for_activate(AllBankCommand command, BankSet banks) const {
+    const std::int64_t when = earliest(command, banks);
+    const std::int64_t activated = latest(banks, &Lane::activated);
+    return (command == AllBankCommand::Precharge && when == activated + dram_.tRAS.count()) ||
+           (command == AllBankCommand::Activate && when == activated + dram_.tRC.count());
+}
+
+std::int64_t AllBankTiming::earliest(AllBankCommand command, BankSet banks) const {
+    const std::int64_t free = std::max(command_, changed(command));
     switch (command) {
         case AllBankCommand::Activate: {
             std::int64_t when = std::max(free, row_command(banks, &Lane::activate));
@@ -169,6 +179,7 @@ void AllBankTiming::activate(BankSet banks, std::int64_t row, std::int64_t first
     for_each(banks, [&](Lane& lane) {
         SIM_CHECK(lane.row == kNoRow, "ACT while row {} is open", lane.row);
         row_opens(lane, row, now);
+        lane.activated = now;
         lane.column = now + times_.activate_to_mac.count();
         lane.write = now + times_.activate_to_write.count();
         lane.precharge = std::max(lane.precharge, now + dram_.tRAS.count());

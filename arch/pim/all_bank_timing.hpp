@@ -57,6 +57,10 @@ class AllBankTiming {
     base::Cycles precharge_all() const { return times_.precharge_all; }
     // The first CK at which the command bus is free.
     std::int64_t command_bus_free() const { return command_; }
+    // The first CK at which it has been changed between bank and register commands for this one.
+    std::int64_t changed(AllBankCommand command) const;
+    // Whether `earliest` is that late because of the ACT before, however long ago: tRAS or tRC.
+    bool waits_for_activate(AllBankCommand command, BankSet banks = {}) const;
     void issue(AllBankCommand command, std::int64_t row, std::int64_t now, BankSet banks = {});
     // Closes the row of these banks as soon as it may, if that is before CK `before` at which
     // others go on; returns when.
@@ -78,6 +82,7 @@ class AllBankTiming {
   private:
     struct Lane {
         std::int64_t row = -1;
+        std::int64_t activated = INT64_MIN / 2;
         std::int64_t activate = 0;
         std::int64_t column = 0;  // MAC or read of the open row
         std::int64_t write = 0;   // write to it

@@ -61,6 +61,44 @@ TEST(PimTurn, AChangeToRegistersIsACommandOfTheTurn) {
     EXPECT_THAT(bench.issued, ElementsAre(Issued{RegisterWrite, quiet + 211 + 1 + 37}));
 }
 
+// Before a command to registers, and before one to banks, where rows are not what it waits for.
+TEST(PimTurn, AChangeBetweenBanksAndRegistersIsASwitchOfModes) {
+    PimConfig config = prime_pim();
+    config.bus_turnaround = false;
+    config.mode_change = base::Cycles{37};
+    Bench bench({{PimOp::WriteInputs, 1}, {PimOp::Mac, 1}, {PimOp::WriteInputs, 1}}, config);
+    const std::int64_t quiet = bench.run();
+    EXPECT_EQ(bench.spent(PimState::ModeSwitch), (1 + 37) + 3 * (1 + 37 - 7));
+    EXPECT_EQ(bench.spent(PimState::RowOpen), 29 + 31);
+    EXPECT_EQ(quiet, (1 + 37) + 3 * (1 + 37 - 7) + 29 + 31 + 3 * 7);
+    config.mode_change = base::Cycles{6};  // over before the slot of the command before
+    Bench hidden({{PimOp::WriteInputs, 1}, {PimOp::Mac, 1}, {PimOp::WriteInputs, 1}}, config);
+    hidden.run();
+    EXPECT_EQ(hidden.spent(PimState::ModeSwitch), 1 + 6);  // the first
+}
+
+// tRAS of 67 from the ACT on, and 11 from the last MAC: at 29, 36, 43, 50, 57.
+TEST(PimTurn, MacsUnderTheLeastTimeOfARowAreTheRows) {
+    Bench few({{PimOp::Mac, 4}});
+    EXPECT_EQ(few.run(), 67 + 31);
+    EXPECT_EQ(few.unit.blamed(PimState::Mac), 0);
+    EXPECT_EQ(few.unit.blamed(PimState::RowOpen), 67 + 31);
+    EXPECT_EQ(few.spent(PimState::Mac), 4 * 7);
+    Bench more({{PimOp::Mac, 5}});
+    EXPECT_EQ(more.run(), 57 + 11 + 31);
+    EXPECT_EQ(more.unit.blamed(PimState::Mac), 5 * 7);
+    EXPECT_EQ(more.unit.blamed(PimState::RowOpen), more.spent(PimState::RowOpen));
+}
+
+// tRC of 97 from one ACT to the next, which tRPab of 23 would let go at 68 + 23.
+TEST(PimTurn, MacsUnderTheLeastTimeBetweenRowsAreTheRows) {
+    PimConfig config = prime_pim();
+    config.precharge_all = base::Cycles{23};
+    Bench bench({{PimOp::Mac, 5}, {PimOp::Mac, 5, kWordsPerRow}}, config);
+    EXPECT_EQ(bench.run(), 97 + 97);
+    EXPECT_EQ(bench.unit.blamed(PimState::Mac), 5 * 7);
+}
+
 TEST(PimTurn, AReadWaitsForItsRowAsAMacDoes) {
     for (const PimOp op : {PimOp::Mac, PimOp::LoadOutputs}) {
         Bench bench({{op, 1}});

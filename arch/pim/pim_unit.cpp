@@ -337,6 +337,22 @@ void PimUnit::close_others(BankSet banks, std::int64_t before) {
     }
 }
 
+void PimUnit::keep_spent() {
+    for (std::size_t each = 0; each < at_activate_.size(); ++each) {
+        at_activate_[each] = stats_.time.spent(each);
+    }
+}
+
+// What it has done since a row opened, `wait` would have lasted longer without.
+void PimUnit::overlap(PimState wait) {
+    for (std::size_t each = 0; each < at_activate_.size(); ++each) {
+        const std::int64_t cycles = stats_.time.spent(each) - at_activate_[each];
+        overlapped_[each] -= cycles;
+        overlapped_[static_cast<std::size_t>(wait)] += cycles;
+    }
+    keep_spent();
+}
+
 // Charges the wait before the command to its cause and its own slot to `state`.
 void PimUnit::issue(AllBankCommand command, std::int64_t row, PimState state, BankSet banks) {
     const std::int64_t slot_end = timing_.command_bus_free();
@@ -345,8 +361,13 @@ void PimUnit::issue(AllBankCommand command, std::int64_t row, PimState state, Ba
     const bool row_command =
         command == AllBankCommand::Activate || command == AllBankCommand::Precharge;
     const std::int64_t turned = std::clamp(timing_.turned(), slot_end, when);
+    const bool waits_for_change = slot_end < when && timing_.changed(command) == when;
+    const bool waits_for_activate =
+        slot_end < when && row_command && timing_.waits_for_activate(command, banks);
     if (state == PimState::ModeSwitch || state == PimState::Idle) {
         enter(state, slot_end);
+    } else if (waits_for_change) {
+        enter(PimState::ModeSwitch, slot_end);
     } else if (row_command) {
         enter(PimState::Turnaround, slot_end);
         enter(PimState::RowOpen, turned);
@@ -356,6 +377,12 @@ void PimUnit::issue(AllBankCommand command, std::int64_t row, PimState state, Ba
         enter(waits_for_row ? PimState::RowOpen : PimState::Turnaround, slot_end);
     }
     enter(state, when);
+    if (waits_for_activate && state != PimState::Idle) {
+        overlap(state == PimState::ModeSwitch ? state : PimState::RowOpen);
+    }
+    if (command == AllBankCommand::Activate) {
+        keep_spent();
+    }
     timing_.issue(command, row, when, banks);
     now_ = when;
     if (row != kModeRow && row != kParkRow) {

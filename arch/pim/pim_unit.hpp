@@ -7,6 +7,7 @@
 // Ignores: ordinary requests in between (they wait in the channel's queues).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -60,7 +61,8 @@ enum class PimState : std::size_t {
 };
 inline constexpr base::stats::StateTable<PimState> kPimStates{{
     {PimState::Idle, "idle", "the channel is not the program's"},
-    {PimState::ModeSwitch, "mode_switch", "visits to the mode registers"},
+    {PimState::ModeSwitch, "mode_switch",
+     "visits to the mode registers, changes between bank and register commands"},
     {PimState::InputBroadcast, "input_broadcast", "writing input registers"},
     {PimState::Mac, "mac", "multiply-accumulate commands"},
     {PimState::RowOpen, "row_open", "closing and opening rows"},
@@ -113,6 +115,12 @@ class PimUnit final : public memory::controller::ChannelGuest {
     // What it would do next, for messages.
     std::string waiting_for() const;
     const PimStats& stats() const { return stats_; }
+    // CK for which this state is to blame: beside its own those of what went on under a row's tRAS
+    // or tRC, behind which a command waited still, for it would have waited longer.
+    std::int64_t blamed(PimState state) const {
+        return stats_.time.spent(static_cast<std::size_t>(state)) +
+               overlapped_[static_cast<std::size_t>(state)];
+    }
     // What a bank has done with its data; visits to the mode registers touch none.
     memory::port::BankCounts bank_counts(std::size_t bank = 0) const {
         return bank_counts_.of(bank);
@@ -143,6 +151,8 @@ class PimUnit final : public memory::controller::ChannelGuest {
     void close_others(BankSet banks, std::int64_t before);
     void issue(AllBankCommand command, std::int64_t row, PimState state, BankSet banks = {});
     void enter(PimState state, std::int64_t now);
+    void keep_spent();
+    void overlap(PimState wait);
     void tell(std::int64_t now);
     std::int64_t time_of_close() const;
 
@@ -157,6 +167,10 @@ class PimUnit final : public memory::controller::ChannelGuest {
     base::ProbeListener* trace_ = nullptr;
     std::optional<base::Clock> trace_clock_;
     PimStats stats_;
+    // What it had spent in each state when the last row opened, and what of it since then is
+    // others' to blame for.
+    std::array<std::int64_t, kPimStates.kStates> at_activate_{};
+    std::array<std::int64_t, kPimStates.kStates> overlapped_{};
     AllBankCounts bank_counts_;
     std::size_t next_ = 0;      // command of the program
     std::int64_t done_ = 0;     // of its count

@@ -929,6 +929,38 @@ TEST(Session, SumsThatTheHostAddsCanBeTheBottleneckOfAProductInTheBanks) {
     EXPECT_EQ(bottleneck("4096 GB/s"), "PIM: mode_switch");
 }
 
+// The host adds beside the banks, and longer: units of twice the speed save nothing.
+TEST(Session, SumsThatTheHostAddsBesideTheBanksAreTheBottleneckOnceTheyTakeLonger) {
+    const auto run = [](const std::string& bandwidth, const std::string& mac) {
+        return session::run(
+            parse_scenario("device: lpddr5x_aim\nworkload: {gemv: {M: 8192, K: "
+                           "256}}\nmapping: {pimnast: {split_k: 8}}\n",
+                           "test",
+                           {{"device.pim.split_reduction", "overlapped"},
+                            {"device.pim.mac_interval", mac},
+                            {"device.soc.bandwidth", bandwidth}}));
+    };
+    const workloads::RunResult result = run("25 GB/s", "4 cycle");
+    EXPECT_EQ(result.bottleneck, "SoC: bandwidth");
+    EXPECT_EQ(result.next_bottleneck, "PIM: mac");
+    EXPECT_DOUBLE_EQ(run("25 GB/s", "2 cycle").time_ns, result.time_ns);
+    EXPECT_EQ(run("50 GB/s", "4 cycle").bottleneck, "PIM: mac");
+}
+
+// Of 368 cycles 219 change between bank and register commands. `row_open` was named.
+TEST(Session, ChangesBetweenBankAndRegisterCommandsAreTheBottleneckWhereTheyTakeLongest) {
+    const auto run = [](const workloads::Overrides& overrides) {
+        return session::run(parse_scenario(
+            "device: gddr6_aim\nworkload: {gemv: {M: 208, K: 352, weights: bf16, input: bf16, "
+            "accumulate: bf16}}\nmapping: {pimnast: {}}\n",
+            "test", overrides));
+    };
+    const workloads::RunResult result = run({});
+    EXPECT_EQ(result.bottleneck, "PIM: mode_switch");
+    EXPECT_LT(run({{"device.pim.mode_change", "16 cycle"}}).time_ns, 0.72 * result.time_ns);
+    EXPECT_GT(run({{"device.pim.activate_to_mac", "28 cycle"}}).time_ns, 0.9 * result.time_ns);
+}
+
 // Cores multiply 46 % of the time and wait for tiles 43 %. Yet a multiplier of twice the speed,
 // which was named, takes as long, and half as wide a path from the L2 86 % longer.
 TEST(Session, MultiplyingBehindWhichLoadsAreLateIsNotTheBottleneckOfACore) {

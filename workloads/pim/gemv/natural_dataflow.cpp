@@ -77,7 +77,7 @@ class NaturalJob final : public Job {
             result.not_exercised.emplace_back("pim.registers");
         }
         add_rest_on_host(lanes_ns(soc, pim, product_.gemv) * static_cast<double>(product_.vectors),
-                         std::move(causes), case_.device.memory, result);
+                         0, std::move(causes), case_.device.memory, result);
         set_rates(result, macs, case_.device.memory.clock);
         const double soc_ns = soc.roofline_ns(macs, product_.gemv.bytes());
         result.speedup_over_soc = soc_ns / result.time_ns;

@@ -88,7 +88,7 @@ std::vector<Cause> causes_of_last(const PimController& controller) {
     const auto& time = last.stats().time;
     for (std::size_t state = 0; state < time.states().size(); ++state) {
         if (static_cast<PimState>(state) != PimState::Idle) {
-            causes.emplace_back(static_cast<double>(time.spent(state)),
+            causes.emplace_back(static_cast<double>(last.blamed(static_cast<PimState>(state))),
                                 fmt::format("PIM: {}", time.states()[state].name));
         }
     }
@@ -222,7 +222,7 @@ double uncharged_ns(const arch::pim::SocConfig& soc, const arch::pim::PimConfig&
     return extra_sums_ns(soc, gemv, static_cast<double>(gemv.m) * extra);
 }
 
-void add_rest_on_host(double ns, std::vector<Cause> causes,
+void add_rest_on_host(double ns, double beside_ns, std::vector<Cause> causes,
                       const arch::memory::device::MemoryConfig& dram, RunResult& result) {
     result.time_ns += ns;
     result.details["rest_on_host_ns"] = ns;
@@ -232,7 +232,7 @@ void add_rest_on_host(double ns, std::vector<Cause> causes,
             "the standby meanwhile");
     }
     const double cycles_per_ns = static_cast<double>(dram.clock.count()) / kNanosecondsPerSecond;
-    causes.emplace_back(ns * cycles_per_ns, kSocBandwidth);
+    causes.emplace_back((ns > 0 ? ns + beside_ns : 0) * cycles_per_ns, kSocBandwidth);
     take_longest(result, std::move(causes));
 }
 
@@ -322,7 +322,9 @@ void run_gemv(Runner& runner, const Case& a_case, const GemvProblem& gemv,
     }
     const auto& soc = a_case.device.get<arch::pim::SocConfig>();
     const double on_host_ns = host_ns(soc, pim, gemv, placement, result.time_ns / all);
-    add_rest_on_host(on_host_ns * all, std::move(causes), a_case.device.memory, result);
+    const bool beside = pim.split_reduction == arch::pim::SplitReduction::Overlapped;
+    add_rest_on_host(on_host_ns * all, beside ? result.time_ns : 0, std::move(causes),
+                     a_case.device.memory, result);
     const double left_out_ns = uncharged_ns(soc, pim, gemv, placement);
     result.details["uncharged_ns"] = left_out_ns * all;
     note_uncharged(left_out_ns, placement, result);

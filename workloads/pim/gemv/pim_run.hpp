@@ -41,7 +41,8 @@ std::vector<Cause> run_program(Runner& runner, const Case& a_case,
 // What a reader would change to have the system on chip read faster.
 inline constexpr const char* kSocBandwidth = "SoC: bandwidth";
 // What the system on chip still does behind a program of such causes takes its part of the time.
-void add_rest_on_host(double ns, std::vector<Cause> causes,
+// `beside_ns`: for which it has done the same beside the program, which then could not be shorter.
+void add_rest_on_host(double ns, double beside_ns, std::vector<Cause> causes,
                       const arch::memory::device::MemoryConfig& dram, RunResult& result);
 
 // Reading the matrix in order, as the system on chip would.
