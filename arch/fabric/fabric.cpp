@@ -34,10 +34,32 @@ std::int64_t Fabric::chops(const FabricRequest& request) const {
            1;
 }
 
-base::Femtoseconds Fabric::occupy(base::Cycles& free, std::int64_t bytes, base::Femtoseconds from) {
+base::Femtoseconds Fabric::occupy(base::Cycles& free, base::Cycles& busy, std::int64_t bytes,
+                                  base::Femtoseconds from) {
     const base::Cycles start = std::max(free, clock_.first_cycle_from(from));
-    free = start + base::transfer_time(base::Bytes{bytes}, width_);
+    const base::Cycles takes = base::transfer_time(base::Bytes{bytes}, width_);
+    busy += takes;
+    free = start + takes;
     return clock_.time_of(free);
+}
+
+Fabric::Use Fabric::busiest() const {
+    Use most;
+    std::optional<base::Femtoseconds> first;
+    for (const Port& port : ports_) {
+        if (port.first) {
+            const base::Femtoseconds longest =
+                std::max({clock_.time_of(std::max(port.reads_busy, port.writes_busy)),
+                          port.read_turns, port.write_turns});
+            const Use use{*port.first, longest};
+            most = use.end() > most.end() ? use : most;
+            first = std::min(first.value_or(*port.first), *port.first);
+        }
+    }
+    const Use shared{first.value_or(base::Femtoseconds{0}),
+                     std::max({reads_.busy(), writes_.busy(), read_blocks_.busy(),
+                               written_blocks_.busy(), pages_.walking()})};
+    return shared.end() > most.end() ? shared : most;
 }
 
 std::vector<std::string> Fabric::not_exercised() const {
@@ -119,13 +141,16 @@ void Fabric::begin(std::uint64_t slot) {
     const FabricRequest& request = requests_[slot];
     const base::Femtoseconds now = queue_.now();
     Port& port = ports_[request.port];
+    port.first = port.first.value_or(now);
     const base::Femtoseconds from =
-        request.write ? occupy(port.write_free, request.bytes, now) : now;
+        request.write ? occupy(port.write_free, port.writes_busy, request.bytes, now) : now;
     base::Femtoseconds& turn = request.write ? port.write_turn : port.read_turn;
     const base::Femtoseconds sets_out = std::max(turn, from);
     turn = sets_out;
     if (!request.modifiable) {
-        turn += config_.request_interval * chops(request);
+        const base::Femtoseconds takes = config_.request_interval * chops(request);
+        turn += takes;
+        (request.write ? port.write_turns : port.read_turns) += takes;
     }
     if (sets_out == from) {
         send(slot, from);
@@ -203,7 +228,7 @@ void Fabric::cross(Port& port) {
     port.answers.pop_front();
     port.crossing = true;
     const std::int64_t bytes = requests_[answer.slot].bytes;
-    queue_.at(occupy(port.read_free, bytes, answer.arrival), port, answer.slot);
+    queue_.at(occupy(port.read_free, port.reads_busy, bytes, answer.arrival), port, answer.slot);
 }
 
 void Fabric::on_event(std::uint64_t slot, base::Femtoseconds now) {

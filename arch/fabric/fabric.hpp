@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,16 @@ class Fabric final : public base::EventHandler, public memory::port::MemoryClien
         begin(slot);
     }
 
+    // A part of the way: when it was first asked for, and how long it was busy since.
+    struct Use {
+        base::Femtoseconds from{0};
+        base::Femtoseconds busy{0};
+        base::Femtoseconds end() const { return from + busy; }
+    };
+    // That which could be done last, were nothing else in its way: a data port, a port's turns, the
+    // link, the blocks behind it, or the page walker.
+    Use busiest() const;
+
     // Keys of its configuration that cannot have mattered so far ("fabric.page_walk").
     std::vector<std::string> not_exercised() const;
 
@@ -91,6 +102,11 @@ class Fabric final : public base::EventHandler, public memory::port::MemoryClien
         base::Cycles write_free{0};
         base::Femtoseconds read_turn{0};  // earliest, of the next request
         base::Femtoseconds write_turn{0};
+        std::optional<base::Femtoseconds> first{};
+        base::Cycles reads_busy{0};  // its data ports
+        base::Cycles writes_busy{0};
+        base::Femtoseconds read_turns{0};  // all that its requests have taken
+        base::Femtoseconds write_turns{0};
         // While a trace is written: reads under way, those that wait, and until when each does.
         std::int64_t under_way = 0;
         std::int64_t waiting = 0;
@@ -119,8 +135,9 @@ class Fabric final : public base::EventHandler, public memory::port::MemoryClien
     void note_departures(Port& port, base::Femtoseconds now);
     // Pieces of a request, each of which takes its port an interval.
     std::int64_t chops(const FabricRequest& request) const;
-    // Occupies `free` for the transfer and returns the time of its end.
-    base::Femtoseconds occupy(base::Cycles& free, std::int64_t bytes, base::Femtoseconds from);
+    // Occupies `free` for the transfer, which `busy` counts, and returns the time of its end.
+    base::Femtoseconds occupy(base::Cycles& free, base::Cycles& busy, std::int64_t bytes,
+                              base::Femtoseconds from);
 
     FabricConfig config_;
     base::Clock clock_;

@@ -175,6 +175,44 @@ TEST(Fabric, ARequestOfAnUnknownPageWaitsForItsWalkAndTheNextOneDoesNot) {
     EXPECT_EQ(second - bench.listener.done[0].second, kRequest);
 }
 
+TEST(Fabric, ItsBusiestPartIsThatWhichCouldHaveBeenDoneLast) {
+    ExactBench ports;
+    for (int i = 0; i < 3; ++i) {
+        ports.read(i);
+    }
+    ports.write(3, 1);
+    EXPECT_EQ(ports.run().size(), 4U);
+    EXPECT_EQ(ports.fabric.busiest().from, 0_ns);
+    EXPECT_EQ(ports.fabric.busiest().busy, 3 * kCrossing);
+    FabricConfig config = kWide;
+    config.request_interval = 13_ns;
+    ExactBench turns(config);
+    for (int i = 0; i < 3; ++i) {
+        turns.write(i, 1);
+    }
+    turns.run();
+    EXPECT_EQ(turns.fabric.busiest().busy, 3 * 13_ns);
+    ExactBench link(narrow());  // six lines of 16 B each
+    link.read(0);
+    link.read(1, 1);
+    link.run();
+    EXPECT_EQ(link.fabric.busiest().busy, 2 * 6 * kLine);
+    config = kWide;
+    config.page_walk = 29_ns;
+    ExactBench walks(config);
+    walks.read(0);
+    walks.read(1, 1);
+    walks.run();
+    EXPECT_EQ(walks.fabric.busiest().busy, 2 * 29_ns);
+    config = kWide;
+    config.block = base::Bytes{8};
+    config.block_interval = 7_ns;
+    ExactBench blocks(config);
+    blocks.read(0);
+    blocks.run();
+    EXPECT_EQ(blocks.fabric.busiest().busy, 11 * 7_ns);
+}
+
 TEST(Fabric, AnswersEveryRequestOnceUnderBackPressure) {
     Bench bench;
     constexpr std::uint64_t kRequests = 1000;

@@ -20,7 +20,7 @@ PageTranslation::PageTranslation(const FabricConfig& config)
 // Requests are looked at as they set out, some of them long before the link has carried them here:
 // what is asked for until then goes before.
 base::Femtoseconds PageTranslation::walk(base::Femtoseconds from, base::Femtoseconds now) {
-    walked_ = true;
+    walking_ += walk_;
     busy_.erase(busy_.begin(), std::find_if(busy_.begin(), busy_.end(),
                                             [now](const Busy& each) { return each.end > now; }));
     auto next = busy_.begin();

@@ -31,7 +31,9 @@ class PageTranslation {
         return walk_.count() == 0 ? from : look_up(address / page_, from, now);
     }
     bool has_walked_again() const { return walked_again_; }  // for a page another has displaced
-    bool has_walked() const { return walked_; }
+    bool has_walked() const { return walking_.count() > 0; }
+    // The time all walks so far take.
+    base::Femtoseconds walking() const { return walking_; }
 
   private:
     struct Place {
@@ -51,7 +53,7 @@ class PageTranslation {
     base::Femtoseconds walk_;
     std::vector<Place> places_;
     std::vector<Busy> busy_;  // in order of time, from the present on
-    bool walked_ = false;
+    base::Femtoseconds walking_{0};
     bool walked_again_ = false;
 };
 

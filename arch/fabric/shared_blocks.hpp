@@ -39,8 +39,11 @@ class SharedBlocks {
             blocks -= (begins_joined ? 1 : 0) + (ends_joined && !same_block ? 1 : 0);
         }
         free_ = goes + interval_ * blocks;
+        busy_ += interval_ * blocks;
         return goes;
     }
+    // The time all requests so far have taken.
+    base::Femtoseconds busy() const { return busy_; }
     bool has_mattered() const { return has_taken_ && interval_.count() > 0; }
 
   private:
@@ -71,6 +74,7 @@ class SharedBlocks {
     std::int64_t block_;
     base::Femtoseconds interval_;
     base::Femtoseconds free_{0};
+    base::Femtoseconds busy_{0};
     base::Ring<End> ends_;    // of requests that wait, in order
     bool has_taken_ = false;  // by any request
 };

@@ -29,12 +29,15 @@ class SharedLink {
         const base::Cycles start = waits ? free_ : clock_.first_cycle_from(from);
         const base::Femtoseconds goes = waits ? free_at_ : clock_.time_of(start);
         free_ = start + line_cycles_ * lines;
+        busy_ += line_cycles_ * lines;
         free_at_ = clock_.time_of(free_);
         near_ = near_ || from < twice_;
         twice_ = std::max(twice_, goes) + 2 * (free_at_ - goes);
         ends_ |= address | (address + bytes);
         return goes;
     }
+    // The time all requests so far have taken of it.
+    base::Femtoseconds busy() const { return clock_.time_of(busy_); }
     bool is_used() const { return free_at_.count() > 0; }
     // Any request has waited for another, or would have had those before it taken twice as long.
     bool near() const { return near_; }
@@ -46,6 +49,7 @@ class SharedLink {
     std::int64_t line_;
     base::Cycles line_cycles_;
     base::Cycles free_{0};
+    base::Cycles busy_{0};
     base::Femtoseconds free_at_{0};
     base::Femtoseconds twice_{0};  // when all would have left a link half as fast
     bool near_ = false;

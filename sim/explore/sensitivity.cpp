@@ -108,6 +108,13 @@ std::vector<Sensitivity> parameters_of(const Scenario& scenario, double share,
             parameter.value = key.value;
             parameter.smaller.value = number->text(smaller);
             parameter.larger.value = number->text(larger);
+            const auto ratio = [count](std::int64_t changed_count) {
+                return static_cast<double>(changed_count) / static_cast<double>(count);
+            };
+            parameter.smaller.ratio = ratio(smaller);
+            parameter.larger.ratio = ratio(larger);
+            parameter.smaller.other_ratio = ratio(count / 2);
+            parameter.larger.other_ratio = 2;
             // What must be a power of two cannot be a little smaller or larger.
             parameter.smaller.otherwise = count % 2 == 0 ? number->text(count / 2) : "";
             parameter.larger.otherwise = number->text(2 * count);
@@ -141,6 +148,7 @@ void simulate_changes(SensitivityResult& result, const Job& base,
                     continue;
                 }
                 change->value = change->otherwise;
+                change->ratio = change->other_ratio;
             }
             jobs.push_back(base);
             jobs.back().overrides.emplace_back(parameter.key, change->value);
@@ -217,6 +225,17 @@ double Sensitivity::strength() const {
                     std::abs(larger.time_percent.value_or(0)));
 }
 
+double Sensitivity::elasticity() const {
+    double most = 0;
+    for (const Change* change : {&smaller, &larger}) {
+        if (change->time_percent && change->ratio > 0 && change->ratio != 1) {
+            most = std::max(most, std::abs(std::log1p(*change->time_percent / kPercent) /
+                                           std::log(change->ratio)));
+        }
+    }
+    return most;
+}
+
 bool SensitivityResult::by_chance(const Sensitivity& parameter) const {
     return chance_percent && parameter.strength() <= *chance_percent;
 }
@@ -239,7 +258,7 @@ SensitivityResult sensitivity(const Job& base, double percent, std::size_t proce
     name_unexercised(result, plain.result.value("not_exercised", std::vector<std::string>{}));
     std::stable_sort(
         result.parameters.begin(), result.parameters.end(),
-        [](const Sensitivity& a, const Sensitivity& b) { return a.strength() > b.strength(); });
+        [](const Sensitivity& a, const Sensitivity& b) { return a.elasticity() > b.elasticity(); });
     result.chance_percent = chance_of(result, base, unchanged, processes);
     return result;
 }
@@ -293,6 +312,7 @@ nlohmann::ordered_json to_json(const SensitivityResult& result) {
                               {"value", parameter.value},
                               {"smaller", json_of(parameter.smaller)},
                               {"larger", json_of(parameter.larger)},
+                              {"elasticity", parameter.elasticity()},
                               {"by_chance", result.by_chance(parameter)},
                               {"not_exercised", parameter.not_exercised}});
     }

@@ -14,6 +14,8 @@ namespace tilesim::sim::explore {
 struct Change {
     std::string value;
     std::string otherwise;               // tried where `value` cannot be built
+    double ratio = 1;                    // of the value to that of the device
+    double other_ratio = 1;              // of `otherwise`
     std::optional<double> time_percent;  // nothing where neither can
     bool differs = false;                // anything in the result but its bounds
     std::string refused;                 // why `value` cannot be built
@@ -26,6 +28,9 @@ struct Sensitivity {
     std::vector<std::string> nearby;  // values too close to it to matter; none where it is coarse
     bool not_exercised = false;       // so says the run without a change
     double strength() const;          // the larger change, without its sign
+    // By how many times as much the time changes as the number, at most, without its sign: doubling
+    // a number that halves the time is as strong as 10 % that take 9 % off it.
+    double elasticity() const;
 };
 
 struct SensitivityResult {

@@ -36,6 +36,23 @@ TEST(Sensitivity, NumbersTooCoarseForSmallChangesTellNoChance) {
     EXPECT_FALSE(result.by_chance(result.parameters[0]));
 }
 
+// Channels, a power of two, can only be halved and doubled, which changes a time that latencies
+// have a part in less than so many times as 10 % of the clock do.
+TEST(Sensitivity, RanksByWhatTheSameChangeOfEachNumberDoes) {
+    const auto result = of(
+        "{device: lpddr5x_7500, workload: {memory_stream: {pattern: sequential, requests: 2000}}}",
+        10, {"device.memory.channels", "device.memory.clock", "device.memory.timing.tRCD"});
+    ASSERT_EQ(result.parameters.size(), 3U);
+    const Sensitivity& clock = result.parameters[0];
+    const Sensitivity& channels = result.parameters[1];
+    EXPECT_EQ(clock.key, "device.memory.clock");
+    EXPECT_NEAR(clock.elasticity(), 1, 1e-3);
+    EXPECT_EQ(channels.key, "device.memory.channels");
+    EXPECT_LT(channels.elasticity(), 1);
+    EXPECT_GT(channels.strength(), 5 * clock.strength());
+    EXPECT_EQ(to_json(result)["parameters"][0]["elasticity"], clock.elasticity());
+}
+
 // Short runs from DRAM: which lines come in time depends on the order of arrivals.
 TEST(Sensitivity, EffectsNoLargerThanChanceAreMarked) {
     const auto result =

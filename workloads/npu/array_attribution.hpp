@@ -1,23 +1,29 @@
-// What bound an array's run, from where its components' time went.
+// What bound an array's run, from what led to its end and what its parts needed besides.
 #pragma once
 
-#include <string>
-#include <utility>
-#include <vector>
+#include <array>
 
-#include "arch/base/stats.hpp"
+#include "arch/npu/critical_path.hpp"
 #include "workloads/result.hpp"
 
 namespace tilesim::workloads::npu {
 
-// Of each class of shim channels ("shim_mm2s0") the one that is without a transfer or without room
-// for the least time: state -> share of its time. Cores share streams, so that the others wait for
-// what this one waits for.
-using ShimPace = std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>>;
-ShimPace shim_pace(const arch::base::stats::Group& root);
+// In cycles of the array that were simulated.
+struct ArrayFindings {
+    std::array<double, arch::npu::CriticalPath::kParts> path{};  // the critical one
+    // When something could begin, and how long it was busy.
+    struct Need {
+        double from = 0;
+        double busy = 0;
+    };
+    Need shim_in;           // of the channels that move words into the array the busiest
+    Need shim_out;          // of those out of it
+    Need way;               // of the parts of the way to memory
+    double first_task = 0;  // when any shim channel had something to do
+};
 
-// Fills in bottleneck and next_bottleneck from `where` and, where they are known, the bounds and
-// what sets the shims' pace.
-void name_array_bottlenecks(RunResult& result, const ShimPace& pace = {});
+// Fills in bottleneck, next_bottleneck and most_saved_percent; `result` has where the time went
+// and, where they are known, its bounds.
+void name_array_bottlenecks(RunResult& result, const ArrayFindings& findings);
 
 }  // namespace tilesim::workloads::npu

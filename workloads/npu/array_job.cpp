@@ -88,8 +88,8 @@ class ProductJob final : public Job {
         : case_(a_case), product_(std::move(product)), ready_(std::move(ready)) {}
 
     void run(Runner& runner, RunResult& result) override {
-        const ShimPace pace = run_array(runner, case_, ready_, product_.contents, product_.macs,
-                                        product_.rounds, result);
+        const ArrayFindings findings = run_array(runner, case_, ready_, product_.contents,
+                                                 product_.macs, product_.rounds, result);
         std::erase_if(result.not_exercised, [this](const std::string& key) {
             const std::vector<std::string>& deciding = product_.deciding_limits;
             return std::find(deciding.begin(), deciding.end(), key) != deciding.end();
@@ -104,7 +104,7 @@ class ProductJob final : public Job {
         SIM_CHECK(result.time_ns >= result.bounds->tightest_ns(),
                   "the simulation ({} ns) beats its own {} bound ({} ns)", result.time_ns,
                   result.bounds->binding(), result.bounds->tightest_ns());
-        name_array_bottlenecks(result, pace);  // once more, with its bounds
+        name_array_bottlenecks(result, findings);  // once more, with its bounds
         if (product_.details) {
             product_.details(result);
         }
@@ -248,17 +248,16 @@ void name_host_keys(const Device& device, RunResult& result) {
     }));
 }
 
-ShimPace run_array(Runner& runner, const Case& a_case, const ReadyProgram& ready,
-                   const Contents& contents, double macs, const EqualRounds& rounds,
-                   RunResult& result) {
+ArrayFindings run_array(Runner& runner, const Case& a_case, const ReadyProgram& ready,
+                        const Contents& contents, double macs, const EqualRounds& rounds,
+                        RunResult& result) {
     const arch::npu::NpuConfig& config = a_case.device.get<arch::npu::NpuConfig>();
     BackingStore store;
     BackingStore* bytes = a_case.run.functional ? &store : nullptr;
     const WorkOfRound round = work_of_round(ready.program(), rounds.count);
     ArrayModel* model = nullptr;
-    const arch::base::stats::Group* root = nullptr;
     std::optional<ProductCheck> checked;
-    ShimPace pace;
+    ArrayFindings findings;
     Plan plan{.memory = a_case.device.memory,
               .lookahead = a_case.device.get<arch::fabric::FabricConfig>().request_latency,
               .clock = config.clock,
@@ -270,7 +269,6 @@ ShimPace run_array(Runner& runner, const Case& a_case, const ReadyProgram& ready
     plan.build = [&](Bench& bench) {
         auto built = std::make_unique<ArrayModel>(a_case, ready.program(), round, bench, bytes);
         model = built.get();
-        root = &bench.root;
         if (bytes != nullptr && contents.fill) {
             contents.fill(store, *model->array().memory());
         }
@@ -282,7 +280,7 @@ ShimPace run_array(Runner& runner, const Case& a_case, const ReadyProgram& ready
             result.steady_state = compare(*ready.analysis().period, array);
         }
         note_leftovers(end, ready.program(), model->present(), result);
-        pace = shim_pace(*root);
+        findings = model->findings();
         const bool well =
             end == RunEnd::Finished || end == RunEnd::Rested || end == RunEnd::Stopped;
         if (well && bytes != nullptr && contents.check) {
@@ -294,7 +292,7 @@ ShimPace run_array(Runner& runner, const Case& a_case, const ReadyProgram& ready
     result.host = host_of(a_case.device);
     name_host_keys(a_case.device, result);
     if (result.status == Status::Ok) {
-        name_array_bottlenecks(result, pace);
+        name_array_bottlenecks(result, findings);
         note_launch(config, result);
         if (checked) {
             note_uncomputed(ready.program(), result);
@@ -302,7 +300,7 @@ ShimPace run_array(Runner& runner, const Case& a_case, const ReadyProgram& ready
             result.status = checked->match ? Status::Ok : Status::Mismatch;
         }
     }
-    return pace;
+    return findings;
 }
 
 Contents contents_of(const Case& a_case, const GemmMatrices& matrices, const SumOrder& order) {

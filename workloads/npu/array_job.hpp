@@ -58,9 +58,9 @@ struct EqualRounds {
 
 // Runs a program that is ready; the result's status says how it ended. `macs`: multiply-accumulates
 // of the problem, for the rates. Gives what set the shims' pace.
-ShimPace run_array(Runner& runner, const Case& a_case, const arch::npu::check::ReadyProgram& ready,
-                   const Contents& contents, double macs, const EqualRounds& rounds,
-                   RunResult& result);
+ArrayFindings run_array(Runner& runner, const Case& a_case,
+                        const arch::npu::check::ReadyProgram& ready, const Contents& contents,
+                        double macs, const EqualRounds& rounds, RunResult& result);
 
 // A matrix product, or what else a dataflow computes, lowered to a program.
 struct LoweredProduct {

@@ -50,6 +50,33 @@ void ArrayModel::finish_statistics() {
     }
 }
 
+ArrayFindings ArrayModel::findings() const {
+    using arch::npu::program::Direction;
+    ArrayFindings all;
+    for (std::size_t i = 0; i <= present_; ++i) {
+        const Array& array = *arrays_[i];
+        const arch::npu::CriticalPath& path = array.critical_path();
+        for (std::size_t part = 0; part < all.path.size(); ++part) {
+            all.path[part] +=
+                static_cast<double>(path.spent(static_cast<arch::npu::PathPart>(part)));
+        }
+        // One configuration comes behind the other: what they need adds up.
+        const auto add = [](ArrayFindings::Need& need, const auto& from, const auto& busy) {
+            need.from += static_cast<double>(from.count());
+            need.busy += static_cast<double>(busy.count());
+        };
+        const Array::Use in = array.busiest_shim(Direction::MM2S);
+        const Array::Use out = array.busiest_shim(Direction::S2MM);
+        const arch::fabric::Fabric::Use way = array.fabric().busiest();
+        const arch::base::Clock clock{config_.clock};
+        add(all.shim_in, in.from, in.busy);
+        add(all.shim_out, out.from, out.busy);
+        add(all.way, clock.cycle_at(way.from), clock.cycle_at(way.busy));
+        all.first_task += static_cast<double>(array.first_task().count());
+    }
+    return all;
+}
+
 Rounds ArrayModel::rounds() const {
     const Array& array = *arrays_.front();
     const double done = static_cast<double>(array.working_calls()) / round_.calls;

@@ -12,6 +12,7 @@
 #include "arch/npu/npu_config.hpp"
 #include "arch/npu/program/program.hpp"
 #include "workloads/dataflow.hpp"
+#include "workloads/npu/array_attribution.hpp"
 #include "workloads/npu/round_work.hpp"
 
 namespace tilesim::workloads::npu {
@@ -39,6 +40,8 @@ class ArrayModel final : public Model {
     bool may_rest() const override;
     arch::base::DeadlockReport deadlock() const override { return present().deadlock(); }
     void finish_statistics() override;
+    // Call behind it.
+    ArrayFindings findings() const;
     arch::base::Cycles finish_cycle() const override { return present().finish_cycle(); }
     arch::base::Femtoseconds finish_time() const override { return present().finish_time(); }
     Rounds rounds() const override;

@@ -66,7 +66,51 @@ void Array::connect(base::ProbeListener* listener) {
     locks_.listen(listener != nullptr ? this : nullptr);
 }
 
+const CriticalPath& Array::critical_path() const {
+    const CriticalPath* last = &command_processor_.path();
+    const auto compare = [&last](const CriticalPath& path) {
+        last = path.until() > last->until() ? &path : last;
+    };
+    for (const auto& [id, channel] : channels_) {
+        compare(channel->path());
+    }
+    for (const auto& core : cores_) {
+        compare(core->path());
+    }
+    return *last;
+}
+
+Array::Use Array::busiest_shim(program::Direction direction) const {
+    Use most;
+    for (const auto& [id, channel] : channels_) {
+        if (config_.kind_of(id.tile) == program::TileKind::Shim && id.direction == direction &&
+            channel->first_task()) {
+            const Use use{*channel->first_task(), channel->streaming()};
+            most = use.end() > most.end() ? use : most;
+        }
+    }
+    return most;
+}
+
+Cycles Array::first_task() const {
+    std::optional<Cycles> first;
+    for (const auto& [id, channel] : channels_) {
+        if (config_.kind_of(id.tile) == program::TileKind::Shim && channel->first_task()) {
+            first = std::min(first.value_or(*channel->first_task()), *channel->first_task());
+        }
+    }
+    return first.value_or(Cycles{0});
+}
+
 void Array::start(base::Femtoseconds dispatch) {
+    const Cycles now = scheduler_.next_edge();
+    command_processor_.critical_path()->begin(now);
+    for (const auto& [id, channel] : channels_) {
+        channel->critical_path()->begin(now);
+    }
+    for (const auto& core : cores_) {
+        core->begin_path(now);
+    }
     for (const program::TileDma& dma : program_.dmas) {
         for (const program::TileDma::Start& start : dma.starts) {
             channels_.at({dma.tile, start.direction, start.channel})->push(start.task);
@@ -161,7 +205,7 @@ void Array::write_descriptor(const program::WriteDescriptor& operation) {
 }
 
 void Array::push_task(const program::PushTask& operation) {
-    channels_.at(operation.channel)->push(operation.task);
+    channels_.at(operation.channel)->push(operation.task, command_processor_.critical_path());
 }
 
 void Array::write_parameter(const program::WriteParameter& operation) {
@@ -173,7 +217,8 @@ void Array::write_parameter(const program::WriteParameter& operation) {
 }
 
 void Array::set_lock(const program::SetLock& operation) {
-    locks_.set(operation.lock, operation.value, scheduler_.now());
+    locks_.set(operation.lock, operation.value, scheduler_.now(),
+               command_processor_.critical_path());
 }
 
 bool Array::acquire_lock(const program::LockAction& action, tile::LockClient& client) {

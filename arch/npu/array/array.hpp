@@ -60,6 +60,18 @@ class Array final : public control::ControlTarget, public tile::LockListener {
     // Cycle and time of the end; call when finished.
     base::Cycles finish_cycle() const { return finish_cycle_; }
     base::Femtoseconds finish_time() const { return scheduler_.clock().time_of(finish_cycle_); }
+    // What the time has gone by so far, as whoever has done something last has it.
+    const CriticalPath& critical_path() const;
+    // Of the shims' channels of a direction that which could have moved its words last, were
+    // nothing else in its way: when it had its first task, and the cycles it moved words.
+    struct Use {
+        base::Cycles from{0};
+        base::Cycles busy{0};
+        base::Cycles end() const { return from + busy; }
+    };
+    Use busiest_shim(program::Direction direction) const;
+    // When the first of the shims' channels had one.
+    base::Cycles first_task() const;
     // Who waits for whom. Meaningful when no event is left and the array has not finished.
     base::DeadlockReport deadlock() const;
     // Charges every component's present state until now; call once, at the end.

@@ -26,6 +26,12 @@ std::string_view class_of(program::TileKind kind) {
     return "";
 }
 
+PathPart stream_part(const program::ChannelId& id, program::TileKind kind) {
+    return kind != program::TileKind::Shim            ? PathPart::Stream
+           : id.direction == program::Direction::MM2S ? PathPart::ShimStreamIn
+                                                      : PathPart::ShimStreamOut;
+}
+
 }  // namespace
 
 base::stats::Group& Array::tile_group(program::TileCoordinate tile) {
@@ -85,10 +91,14 @@ void Array::build_channel(const program::ChannelId& id, memory::port::BackingSto
     const Cycles start = kind == program::TileKind::Shim
                              ? dma.descriptor_latency + config_.shim.task_start
                              : dma.descriptor_latency;
-    const dma::DmaChannel::Timing timing{start, dma.boundary_bubble, dma.grant_to_stream,
-                                         dma.task_queue_depth, config_.stream.words_per_cycle()};
+    const dma::DmaChannel::Timing timing{start,
+                                         dma.boundary_bubble,
+                                         dma.grant_to_stream,
+                                         dma.task_queue_depth,
+                                         config_.stream.words_per_cycle(),
+                                         stream_part(id, kind)};
     const auto to_processor = [this](const program::ChannelId& channel, Cycles) {
-        command_processor_.on_token(channel);
+        command_processor_.on_token(channel, channels_.at(channel)->critical_path());
         if (on_token) {
             on_token(channel);
         }
@@ -97,11 +107,11 @@ void Array::build_channel(const program::ChannelId& id, memory::port::BackingSto
                                                      tile_group(id.tile), to_processor);
     channel->set_mover(make_mover(*channel, kind, store));
     channel->on_idle = [this](const program::ChannelId& idle) {
-        command_processor_.on_status(idle);
+        command_processor_.on_status(idle, channels_.at(idle)->critical_path());
         tell_finished();
     };
     channel->on_task_taken = [this](const program::ChannelId& of) {
-        command_processor_.on_status(of);
+        command_processor_.on_status(of, channels_.at(of)->critical_path());
     };
     if (kind == program::TileKind::Shim && id.direction == program::Direction::S2MM) {
         writers_.push_back(channel.get());

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "arch/memory/controller/memory_system.hpp"
 #include "arch/npu/stream/router.hpp"
@@ -107,6 +108,35 @@ TEST(Array, MovesBytesThroughAMemoryTile) {
     std::array<std::byte, kWords * 4> copied{};
     system.store.read(8192, copied);
     EXPECT_EQ(bytes, copied);
+}
+
+TEST(Array, ItsCriticalPathIsWhatFollowedOneAnotherAndAddsUpToItsTime) {
+    const auto run = [](std::int64_t latency_ns) {
+        System system(copy_program(1));
+        const fabric::FabricConfig slow{.request_latency =
+                                            base::Femtoseconds{latency_ns * 1'000'000}};
+        system.array.emplace(system.config, slow, system.program, system.memory, system.queue,
+                             system.root, nullptr, "slow");
+        system.run();
+        return std::pair{system.array->critical_path(), system.array->finish_cycle()};
+    };
+    const auto [path, end] = run(100);
+    EXPECT_EQ(path.total(), end.count());
+    const NpuConfig config;
+    const base::Clock clock{config.clock};
+    EXPECT_EQ(path.spent(PathPart::Dispatch),
+              clock.first_cycle_from(config.command_processor.dispatch).count());
+    // The words had been read when the write was written down.
+    EXPECT_GE(path.spent(PathPart::Stream) + path.spent(PathPart::ShimStreamOut), kWords);
+    EXPECT_EQ(path.spent(PathPart::Reading), 0);
+    const auto [far, later] = run(20'100);
+    EXPECT_EQ(far.total(), later.count());
+    const std::int64_t more = far.spent(PathPart::Reading) + far.spent(PathPart::WritingMemory) -
+                              path.spent(PathPart::Reading) - path.spent(PathPart::WritingMemory);
+    EXPECT_GE(more, (later - end).count());
+    EXPECT_NEAR(static_cast<double>(more),
+                2 * static_cast<double>(clock.cycle_at(base::Femtoseconds{20'000'000'000}).count()),
+                static_cast<double>(path.spent(PathPart::Writing)));
 }
 
 // Two shims send a packet each; their headers name the descriptor of the other half of the buffer.

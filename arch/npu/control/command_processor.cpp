@@ -33,7 +33,15 @@ CommandProcessor::CommandProcessor(const CommandProcessorConfig& config,
       scheduler_(scheduler),
       stats_(parent) {}
 
+void CommandProcessor::charge_path() {
+    path_.charge(state() == CommandState::Dispatch  ? PathPart::Dispatch
+                 : state() == CommandState::Copying ? PathPart::Copying
+                                                    : PathPart::Writing,
+                 scheduler_.now());
+}
+
 void CommandProcessor::set_state(CommandState state) {
+    charge_path();
     if (probe_) {
         const base::Femtoseconds now = scheduler_.queue().now();
         probe_.end(name(), kCommandStates[this->state()].name, now);
@@ -128,6 +136,7 @@ void CommandProcessor::run_operation() {
 }
 
 void CommandProcessor::finish_operation() {
+    charge_path();
     std::visit(
         Overloaded{[this](const program::WriteDescriptor& op) { target_.write_descriptor(op); },
                    [this](const program::PushTask& op) { target_.push_task(op); },
@@ -157,17 +166,15 @@ void CommandProcessor::on_event(std::uint64_t tag, base::Femtoseconds) {
     begin_operation();
 }
 
-void CommandProcessor::on_token(const program::ChannelId& channel) {
+void CommandProcessor::on_token(const program::ChannelId& channel, const CriticalPath* path) {
     ++tokens_[channel];
-    const program::ChannelId* waiting = waiting_for();
-    if (waiting != nullptr && *waiting == channel) {
-        begin_operation();
-    }
+    on_status(channel, path);
 }
 
-void CommandProcessor::on_status(const program::ChannelId& channel) {
+void CommandProcessor::on_status(const program::ChannelId& channel, const CriticalPath* path) {
     const program::ChannelId* waiting = waiting_for();
     if (waiting != nullptr && *waiting == channel) {
+        follow(&path_, path);
         begin_operation();
     }
 }

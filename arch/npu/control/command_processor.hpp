@@ -90,16 +90,20 @@ class CommandProcessor final : public base::EventHandler, public tile::LockClien
     // `dispatch`: what passes before the first operation.
     void start(base::Femtoseconds dispatch);
     std::function<void()> on_done;  // called when the last operation has ended
-    void on_token(const program::ChannelId& channel);
+    // `path`: the channel's.
+    void on_token(const program::ChannelId& channel, const CriticalPath* path = nullptr);
     // The channel has taken or ended a task: whoever polls its status sees it.
-    void on_status(const program::ChannelId& channel);
+    void on_status(const program::ChannelId& channel, const CriticalPath* path = nullptr);
     void on_lock_granted(base::Cycles when) override;
     std::string_view lock_client() const override { return name(); }
+    CriticalPath* critical_path() override { return &path_; }
+    const CriticalPath& path() const { return path_; }
     void finish_statistics(base::Cycles now) { stats_.time.charge_until(now.count()); }
 
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
 
   private:
+    void charge_path();
     void set_state(CommandState state);
     void begin_operation();
     // Enters the operation's state; false when it has to wait.
@@ -115,6 +119,7 @@ class CommandProcessor final : public base::EventHandler, public tile::LockClien
     ControlTarget& target_;
     CycleScheduler& scheduler_;
     CommandStats stats_;
+    CriticalPath path_;
     base::Probe probe_;
     std::size_t next_ = 0;
     std::map<program::ChannelId, std::int64_t> tokens_;

@@ -145,6 +145,24 @@ TEST(CommandProcessor, ATokenThatComesLaterIsWaitedForAndThenCostsASync) {
     EXPECT_EQ(bench.run_sequence(), 89_cyc + kSync);
 }
 
+// Of a token that was there before it goes on with its own.
+TEST(CommandProcessor, BehindATokenItWaitedForItsPathIsTheChannels) {
+    CriticalPath channel;
+    channel.charge(PathPart::WritingMemory, kDispatch + 89_cyc);
+    ProcessorBench bench({program::PushTask{}, program::WaitToken{kChannel}});
+    bench.at(kDispatch + 89_cyc, [&] { bench.processor.on_token(kChannel, &channel); });
+    bench.run();
+    EXPECT_EQ(bench.processor.path().spent(PathPart::WritingMemory), (kDispatch + 89_cyc).count());
+    EXPECT_EQ(bench.processor.path().spent(PathPart::Writing), kSync.count());
+    EXPECT_EQ(bench.processor.path().until(), bench.processor.finished_at());
+    ProcessorBench early({program::PushTask{}, program::WaitToken{kChannel}});
+    early.at(11_cyc, [&] { early.processor.on_token(kChannel, &channel); });
+    early.run();
+    EXPECT_EQ(early.processor.path().spent(PathPart::Dispatch), kDispatch.count());
+    EXPECT_EQ(early.processor.path().spent(PathPart::Writing), (kWrite + kSync).count());
+    EXPECT_EQ(early.processor.path().spent(PathPart::WritingMemory), 0);
+}
+
 TEST(CommandProcessor, TokensAreCountedByChannelAndEachIsTakenOnce) {
     ProcessorBench bench({program::WaitToken{kChannel}, program::WaitToken{kChannel}});
     bench.at(11_cyc, [&] { bench.processor.on_token(kChannel); });

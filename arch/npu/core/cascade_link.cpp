@@ -1,7 +1,6 @@
 #include "arch/npu/core/cascade_link.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace tilesim::arch::npu::core {
 
@@ -17,13 +16,13 @@ CascadeLink::CascadeLink(const program::Cascade& cascade, const CascadeConfig& c
                          CycleScheduler& scheduler)
     : cascade_(cascade),
       width_(config.width.count()),
-      sink_(scheduler, *this),
-      flow_(cascade.name, scheduler, *this, {{&sink_, kWire, 2 * config.fifo}}, {}, std::nullopt,
+      sink_(scheduler, receiver_),
+      flow_(cascade.name, scheduler, sender_, {{&sink_, kWire, 2 * config.fifo}}, {}, std::nullopt,
             false, false) {}
 
 void CascadeLink::put(std::int64_t words, Cycles from, std::span<const std::byte> bytes,
                       CascadeClient& client) {
-    putting_ = &client;
+    sender_.client = &client;
     if (!bytes.empty()) {
         const auto wanted = static_cast<std::size_t>(words * width_);
         const std::size_t there = std::min(wanted, bytes.size());
@@ -35,7 +34,7 @@ void CascadeLink::put(std::int64_t words, Cycles from, std::span<const std::byte
 }
 
 void CascadeLink::get(std::int64_t words, Cycles from, CascadeClient& client) {
-    getting_ = &client;
+    receiver_.client = &client;
     sink_.begin(words, from);
 }
 
@@ -45,14 +44,6 @@ void CascadeLink::take(std::int64_t words, std::span<std::byte> into) {
         std::min<std::ptrdiff_t>(words * width_, static_cast<std::ptrdiff_t>(into.size()));
     std::copy(bytes_.begin(), bytes_.begin() + kept, into.begin());
     bytes_.erase(bytes_.begin(), end);
-}
-
-void CascadeLink::on_stream_sent(Cycles now) {
-    std::exchange(putting_, nullptr)->on_cascade_done(now);
-}
-
-void CascadeLink::on_stream_received(Cycles now) {
-    std::exchange(getting_, nullptr)->on_cascade_done(now);
 }
 
 }  // namespace tilesim::arch::npu::core

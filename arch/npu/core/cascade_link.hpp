@@ -10,6 +10,7 @@
 #include <deque>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "arch/npu/cycle_scheduler.hpp"
 #include "arch/npu/npu_config.hpp"
@@ -22,12 +23,13 @@ class CascadeClient {
   public:
     // What the core asked for has been put or got.
     virtual void on_cascade_done(base::Cycles now) = 0;
+    virtual CriticalPath* critical_path() { return nullptr; }  // the core's
 
   protected:
     ~CascadeClient() = default;
 };
 
-class CascadeLink final : public stream::StreamSourceClient, public stream::StreamSinkClient {
+class CascadeLink final {
   public:
     CascadeLink(const program::Cascade& cascade, const CascadeConfig& config,
                 CycleScheduler& scheduler);
@@ -43,18 +45,34 @@ class CascadeLink final : public stream::StreamSourceClient, public stream::Stre
     // Functional mode: the bytes of words that have been got.
     void take(std::int64_t words, std::span<std::byte> into);
 
-    void on_stream_pushed(std::int64_t, std::int64_t, base::Cycles) override {}
-    void on_stream_sent(base::Cycles now) override;
-    void read_words(std::span<std::uint32_t>) override {}
-    void on_stream_received(base::Cycles now) override;
-
   private:
+    struct Sender final : stream::StreamSourceClient {
+        void on_stream_pushed(std::int64_t, std::int64_t, base::Cycles) override {}
+        void on_stream_sent(base::Cycles now) override {
+            std::exchange(client, nullptr)->on_cascade_done(now);
+        }
+        void read_words(std::span<std::uint32_t>) override {}
+        CriticalPath* critical_path() override {
+            return client != nullptr ? client->critical_path() : nullptr;
+        }
+        CascadeClient* client = nullptr;
+    };
+    struct Receiver final : stream::StreamSinkClient {
+        void on_stream_received(base::Cycles now) override {
+            std::exchange(client, nullptr)->on_cascade_done(now);
+        }
+        CriticalPath* critical_path() override {
+            return client != nullptr ? client->critical_path() : nullptr;
+        }
+        CascadeClient* client = nullptr;
+    };
+
     const program::Cascade& cascade_;
     std::int64_t width_;
+    Sender sender_;
+    Receiver receiver_;
     stream::StreamSink sink_;
     stream::StreamFlow flow_;
-    CascadeClient* putting_ = nullptr;
-    CascadeClient* getting_ = nullptr;
     std::deque<std::byte> bytes_;  // put and not yet got, in functional mode
 };
 

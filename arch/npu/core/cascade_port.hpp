@@ -41,6 +41,7 @@ class CascadePort final : public base::EventHandler, public CascadeClient {
 
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
     void on_cascade_done(base::Cycles now) override;
+    CriticalPath* critical_path() override { return account_.critical_path(); }
 
   private:
     void begin();

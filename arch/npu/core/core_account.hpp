@@ -6,6 +6,7 @@
 
 #include "arch/base/probe.hpp"
 #include "arch/base/stats.hpp"
+#include "arch/npu/critical_path.hpp"
 #include "arch/npu/cycle_scheduler.hpp"
 
 namespace tilesim::arch::npu::core {
@@ -79,6 +80,8 @@ class CoreAccount {
     CoreState state() const { return static_cast<CoreState>(stats_.time.current()); }
     base::Cycles since() const { return base::Cycles{stats_.time.since()}; }
     const CoreStats& stats() const { return stats_; }
+    CriticalPath* critical_path() { return &path_; }
+    const CriticalPath& path() const { return path_; }
 
     void enter(CoreState state);
     // Tells listeners of an event that no state is: "core.kernel" has "event_0" for a cycle.
@@ -96,6 +99,7 @@ class CoreAccount {
     CycleScheduler& scheduler_;
     CoreStats stats_;
     std::int64_t working_calls_ = 0;
+    CriticalPath path_;
     base::Probe probe_;
 };
 

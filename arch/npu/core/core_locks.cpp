@@ -80,6 +80,7 @@ void CoreLocks::on_event(std::uint64_t, base::Femtoseconds) {
     waiting_ = nullptr;
     granted_ = false;
     if (const program::LockAction* action = std::exchange(releasing_, nullptr)) {
+        account_.critical_path()->charge(PathPart::Locks, scheduler_.now());
         locks_.release(*action, scheduler_.now(), this);
     }
     core_.on_operation_done();

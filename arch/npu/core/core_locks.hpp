@@ -42,6 +42,7 @@ class CoreLocks final : public base::EventHandler, public tile::LockClient {
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
     void on_lock_granted(base::Cycles when) override;
     std::string_view lock_client() const override { return account_.name(); }
+    CriticalPath* critical_path() override { return account_.critical_path(); }
 
   private:
     void tell_request(const char* request);

@@ -19,6 +19,7 @@ class CoreStreamClient {
     virtual void on_core_stream(base::Cycles now) = 0;
     // So many words of it move, one a tick of the streams' clock from `start` on.
     virtual void on_core_words(std::int64_t /*words*/, base::Cycles /*start*/) {}
+    virtual CriticalPath* critical_path() { return nullptr; }  // the core's
 
   protected:
     ~CoreStreamClient() = default;
@@ -41,6 +42,7 @@ class CoreInput final : public stream::StreamSinkClient {
         });
     }
     void on_stream_received(base::Cycles now) override { client_->on_core_stream(now); }
+    CriticalPath* critical_path() override { return client_->critical_path(); }
     void on_words_taken(std::int64_t words, base::Cycles start) override {
         client_->on_core_words(words, start);
     }
@@ -73,6 +75,7 @@ class CoreOutput final : public stream::StreamSourceClient {
         client_->on_core_words(pieces * words, end - base::Cycles{words});
     }
     void on_stream_sent(base::Cycles now) override { client_->on_core_stream(now); }
+    CriticalPath* critical_path() override { return client_->critical_path(); }
     void read_words(std::span<std::uint32_t> into) override;
 
   private:

@@ -41,6 +41,8 @@ class CoreTile final : public base::EventHandler, public OperationClient {
     CoreState state() const { return account_.state(); }
     base::Cycles since() const { return account_.since(); }
     const CoreStats& stats() const { return account_.stats(); }
+    const CriticalPath& path() const { return account_.path(); }
+    void begin_path(base::Cycles now) { account_.critical_path()->begin(now); }
     std::int64_t calls() const { return stats().calls.value(); }
     std::int64_t working_calls() const { return account_.working_calls(); }
     // The lock action the core stands at, when it waits.

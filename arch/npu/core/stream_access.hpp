@@ -43,6 +43,7 @@ class StreamAccess final : public base::EventHandler, public CoreStreamClient {
     // `now`: the array's first cycle after the last word, whose streams may have a faster clock.
     void on_core_stream(base::Cycles now) override { scheduler_.at(now + latency(), *this); }
     void on_core_words(std::int64_t words, base::Cycles start) override;
+    CriticalPath* critical_path() override { return account_.critical_path(); }
 
   private:
     void begin(program::Direction direction, std::int64_t port, std::int64_t words,

@@ -35,6 +35,7 @@ class StreamFedCall final : public base::EventHandler, public CoreStreamClient {
 
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
     void on_core_stream(base::Cycles now) override;
+    CriticalPath* critical_path() override { return account_.critical_path(); }
 
   private:
     void look_up(const program::Kernel& kernel);

@@ -83,7 +83,7 @@ void DmaChannel::finish_statistics(Cycles now) {
     stats_.time.charge_until(now.count());
 }
 
-void DmaChannel::push(const program::Task& task) {
+void DmaChannel::push(const program::Task& task, const CriticalPath* path) {
     if (static_cast<std::int64_t>(queue_.size()) >= timing_.queue_depth) {
         ++stats_.dropped_pushes;
         dropped_ = task;
@@ -91,6 +91,7 @@ void DmaChannel::push(const program::Task& task) {
     }
     queue_.push_back(task);
     if (!current_) {
+        follow(&path_, path);
         start_next_task();
     }
     most_queued_ = std::max(most_queued_, queued());
@@ -121,6 +122,7 @@ void DmaChannel::start_next_task() {
         enter(ChannelState::Idle, now);
         return;
     }
+    first_task_ = first_task_.value_or(now);
     current_.emplace(queue_.front());
     queue_.pop_front();
     enter(ChannelState::Fetching, now);
@@ -136,6 +138,7 @@ void DmaChannel::on_event(std::uint64_t tag, base::Femtoseconds) {
     if (tag >> 1 != resets_) {
         return;
     }
+    path_.charge((tag & 1) == kGranted ? timing_.stream : PathPart::Fetching, now);
     if ((tag & 1) == kGranted) {
         transfer(now);
         return;
@@ -199,6 +202,7 @@ void DmaChannel::transfer(Cycles from) {
 void DmaChannel::finish_transfer(Cycles now) {
     // What the transfer took beyond its words, it waited: for memory, or else for the stream.
     edge_ = now;
+    path_.charge(timing_.stream, now);
     const std::int64_t waited = (now - transfer_begin_).count() -
                                 base::ceil_div(entry_->stream_words, timing_.words_per_cycle);
     stats_.time.charge_until(now.count());

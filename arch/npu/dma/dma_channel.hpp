@@ -18,6 +18,7 @@
 
 #include "arch/base/probe.hpp"
 #include "arch/base/stats.hpp"
+#include "arch/npu/critical_path.hpp"
 #include "arch/npu/cycle_scheduler.hpp"
 #include "arch/npu/dma/descriptor_table.hpp"
 #include "arch/npu/npu_config.hpp"
@@ -81,6 +82,7 @@ class DmaChannel final : public base::EventHandler, public tile::LockClient {
         base::Cycles grant_to_stream;  // from a lock that was waited for to the first word
         std::int64_t queue_depth;
         std::int64_t words_per_cycle = 1;
+        PathPart stream = PathPart::Stream;
     };
     using TokenSink = std::function<void(const program::ChannelId&, base::Cycles)>;
 
@@ -108,11 +110,17 @@ class DmaChannel final : public base::EventHandler, public tile::LockClient {
     std::function<void(const program::ChannelId&)> on_task_taken;  // of the queue
     // When the first descriptor ended and when the last one did; nothing before.
     std::optional<base::Cycles> first_end() const { return first_end_; }
+    // When it took its first task; nothing before.
+    std::optional<base::Cycles> first_task() const { return first_task_; }
     base::Cycles last_progress() const { return last_end_; }
     std::int64_t descriptors_done() const { return stats_.descriptors.value(); }
     std::int64_t words_done() const { return stats_.words.value(); }
+    base::Cycles streaming() const {
+        return base::Cycles{stats_.time.spent(static_cast<std::size_t>(ChannelState::Streaming))};
+    }
 
-    void push(const program::Task& task);
+    // `path`: of whoever pushes it.
+    void push(const program::Task& task, const CriticalPath* path = nullptr);
     // Drops the queue and the task. What a descriptor has begun to move still moves; it releases
     // nothing and leads nowhere.
     void reset();
@@ -130,6 +138,8 @@ class DmaChannel final : public base::EventHandler, public tile::LockClient {
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
     void on_lock_granted(base::Cycles when) override;
     std::string_view lock_client() const override { return name(); }
+    CriticalPath* critical_path() override { return &path_; }
+    const CriticalPath& path() const { return path_; }
 
   private:
     void start_next_task();
@@ -155,6 +165,7 @@ class DmaChannel final : public base::EventHandler, public tile::LockClient {
     DescriptorTable& table_;
     TokenSink on_token_;
     DmaStats stats_;
+    CriticalPath path_;
     base::Probe probe_;
     std::unique_ptr<Mover> mover_;
 
@@ -168,6 +179,7 @@ class DmaChannel final : public base::EventHandler, public tile::LockClient {
     bool abandoned_ = false;  // the transfer under way is of a task that was dropped
     base::Cycles transfer_begin_{0};
     base::Cycles edge_{0};  // of the end of the last transfer
+    std::optional<base::Cycles> first_task_;
     std::optional<base::Cycles> first_end_;
     base::Cycles last_end_{0};
 };

@@ -75,7 +75,7 @@ void ShimReader::on_event(std::uint64_t, base::Femtoseconds) {
     issue();
 }
 
-void ShimReader::issue() {
+void ShimReader::issue(std::optional<std::size_t> answered) {
     if (waking_ && context_.streams.now() < room_at_) {
         return;
     }
@@ -90,7 +90,10 @@ void ShimReader::issue() {
             return;
         }
         const std::uint64_t tag = first_sent_ + sent_.size();
-        base::append(sent_).bytes = pending_->bytes;
+        Sent& sent = base::append(sent_);
+        sent.bytes = pending_->bytes;
+        sent.path = answered ? sent_[*answered].path : *critical_path();
+        sent.path.charge(PathPart::ShimStreamIn, context_.scheduler.now());
         ++outstanding_;
         reserved_ += pending_->bytes;
         context_.fabric.submit({pending_->address, pending_->bytes, false, context_.port, this, tag,
@@ -100,22 +103,26 @@ void ShimReader::issue() {
 }
 
 void ShimReader::on_fabric_complete(std::uint64_t tag, base::Femtoseconds) {
-    sent_[tag - first_sent_].answered = true;
+    const Cycles now = context_.scheduler.next_edge();
+    const auto place = static_cast<std::size_t>(tag - first_sent_);
+    sent_[place].answered = true;
+    sent_[place].path.charge(PathPart::Reading, now);
     --outstanding_;
+    issue(place);
+    if (place > 0) {
+        return;
+    }
+    if (!flow_->blocked() && now > stream_idle_since_) {
+        memory_wait_ += now - stream_idle_since_;
+        follow(critical_path(), &sent_.front().path);
+    }
     std::int64_t bytes = 0;
     while (!sent_.empty() && sent_.front().answered) {
         bytes += sent_.front().bytes;
         sent_.pop_front();
         ++first_sent_;
     }
-    issue();
-    if (bytes > 0) {
-        const Cycles now = context_.scheduler.next_edge();
-        if (!flow_->blocked()) {
-            memory_wait_ += std::max(Cycles{0}, now - stream_idle_since_);
-        }
-        flow_->supply(bytes / kWordBytes, now);
-    }
+    flow_->supply(bytes / kWordBytes, now);
 }
 
 void ShimReader::on_stream_pushed(std::int64_t pieces, std::int64_t words, Cycles end) {
@@ -179,6 +186,8 @@ void ShimWriter::on_stream_received(Cycles now) {
     }
     header_ = false;
     ++outstanding_;
+    critical_path()->charge(PathPart::ShimStreamOut, now);
+    base::append(sent_) = *critical_path();
     context_.fabric.submit(
         {burst_.address, burst_.bytes, true, context_.port, this, 0, context_.config.modifiable});
     accept(now);
@@ -187,6 +196,11 @@ void ShimWriter::on_stream_received(Cycles now) {
 void ShimWriter::on_fabric_complete(std::uint64_t, base::Femtoseconds) {
     const Cycles now = context_.scheduler.next_edge();
     --outstanding_;
+    if (!receiving_) {
+        follow(critical_path(), &sent_.front());
+        critical_path()->charge(PathPart::WritingMemory, now);
+    }
+    sent_.pop_front();
     if (splitter_.done() && outstanding_ == 0 && !receiving_) {
         channel_.finish_transfer(now);
         return;

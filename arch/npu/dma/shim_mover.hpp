@@ -53,9 +53,12 @@ class ShimReader final : public Mover,
     void on_stream_sent(base::Cycles now) override;
     void read_words(std::span<std::uint32_t> into) override;
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
+    CriticalPath* critical_path() override { return channel_.critical_path(); }
 
   private:
-    void issue();
+    // `answered`: the place of the burst whose answer has made room, if that has; else words that
+    // have left have.
+    void issue(std::optional<std::size_t> answered = {});
     bool fifo_has_room(std::int64_t bytes);
     void wake_when_words_leave(std::int64_t bytes);
 
@@ -68,6 +71,7 @@ class ShimReader final : public Mover,
     struct Sent {
         std::int64_t bytes = 0;
         bool answered = false;
+        CriticalPath path{};
     };
     base::Ring<Sent> sent_;         // outstanding bursts
     std::uint64_t first_sent_ = 0;  // tag of sent_.front()
@@ -104,6 +108,7 @@ class ShimWriter final : public Mover,
     }
     base::Cycles memory_wait() const override { return memory_wait_; }
     void on_stream_received(base::Cycles now) override;
+    CriticalPath* critical_path() override { return channel_.critical_path(); }
     void on_fabric_complete(std::uint64_t tag, base::Femtoseconds now) override;
 
   private:
@@ -117,6 +122,7 @@ class ShimWriter final : public Mover,
     bool receiving_ = false;
     bool header_ = false;  // the next words begin with the header of an out-of-order packet
     std::int64_t outstanding_ = 0;
+    base::Ring<CriticalPath> sent_;  // what led to each outstanding burst, in order
     base::Cycles memory_wait_{0};
     base::Cycles blocked_since_{0};
 };

@@ -126,6 +126,28 @@ struct ReaderBench : ShimBench {
 constexpr Cycles kFirstAnswer =
     kStartOfTask + kTranslation + kRequest + kMemory + kResponse + kPort;
 
+// Of bursts that come one after the other all is reading but for the last one's words; of those
+// that wait for room in the FIFO the stream's.
+TEST(ShimReader, WhatItWaitsForIsOnItsPath) {
+    constexpr std::int64_t kBursts = 5;
+    const auto path = [](ShimConfig config) {
+        ReaderBench bench(config);
+        bench.write_descriptor(0, kBursts * kBurst);
+        bench.take(kBursts * kBurst);
+        bench.push_at(0_cyc);
+        bench.run();
+        return bench.channel.path();
+    };
+    const CriticalPath one_by_one = path(config_with(1));
+    EXPECT_EQ(one_by_one.spent(PathPart::Fetching), kStartOfTask.count());
+    EXPECT_EQ(one_by_one.spent(PathPart::Reading),
+              (kTranslation + (kRequest + kMemory + kResponse + kPort) * kBursts).count());
+    EXPECT_EQ(one_by_one.spent(PathPart::Stream), kBurstWords.count());
+    const CriticalPath all = path(config_with(kBursts));
+    EXPECT_EQ(all.spent(PathPart::Reading), (kFirstAnswer - kStartOfTask).count());
+    EXPECT_EQ(all.spent(PathPart::Stream), kBursts * kBurstWords.count());
+}
+
 TEST(ShimReader, TheFirstRequestLeavesAtTheTasksStart) {
     ReaderBench bench(config_with(3));
     bench.write_descriptor(0, kBurst);
@@ -346,6 +368,24 @@ struct WriterBench : ShimBench {
 
 constexpr Cycles kFirstBurst = kStartOfTask + kLatency + kBurstWords;  // has been received
 constexpr Cycles kFirstWritten = kFirstBurst + kPort + kRequest + kMemory;
+
+// The way to memory of every burst that the next one waits for, and of the last.
+TEST(ShimWriter, WhatItWaitsForIsOnItsPath) {
+    constexpr std::int64_t kBursts = 5;
+    const auto path = [](std::int64_t outstanding) {
+        WriterBench bench(config_with(outstanding));
+        bench.write_descriptor(0, kBursts * kBurst);
+        bench.send(kBursts * kBurst);
+        bench.push_at(0_cyc);
+        bench.run();
+        EXPECT_EQ(bench.channel.path().total(), bench.channel.last_progress().count());
+        return bench.channel.path();
+    };
+    const CriticalPath one = path(1);
+    const CriticalPath all = path(kBursts);
+    EXPECT_EQ(one.spent(PathPart::WritingMemory), (kPort + kRequest + kMemory).count() * kBursts);
+    EXPECT_EQ(all.spent(PathPart::WritingMemory), (kPort + kRequest + kMemory).count());
+}
 
 TEST(ShimWriter, ABurstGoesWhenItsLastWordHasArrivedAndTheNextIsReceivedWithoutABubble) {
     WriterBench bench(config_with(7));

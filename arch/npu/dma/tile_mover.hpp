@@ -27,6 +27,7 @@ class TileReader final : public Mover, public stream::StreamSourceClient {
         channel_.words_pass(pieces * words, end - base::Cycles{words});
     }
     void on_stream_sent(base::Cycles now) override { channel_.finish_transfer(now); }
+    CriticalPath* critical_path() override { return channel_.critical_path(); }
     void read_words(std::span<std::uint32_t> into) override;
 
   private:
@@ -54,6 +55,7 @@ class TileWriter final : public Mover, public stream::StreamSinkClient {
         channel_.words_pass(words, start);
     }
     void on_stream_received(base::Cycles now) override;
+    CriticalPath* critical_path() override { return channel_.critical_path(); }
 
   private:
     DmaChannel& channel_;

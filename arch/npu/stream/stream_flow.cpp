@@ -97,6 +97,13 @@ void StreamFlow::supply(std::int64_t words, Cycles from) {
     progress();
 }
 
+void StreamFlow::sink_ready(StreamSink& sink) {
+    if (unsent_ > 0 && available_ > 0 && push_free_ < scheduler_.now()) {
+        follow(source_.critical_path(), sink.client_.critical_path());
+    }
+    progress();
+}
+
 bool StreamFlow::hold_arbiters() {
     while (arbiters_held_ < arbiters_.size()) {
         if (!arbiters_[arbiters_held_]->request(*this)) {
@@ -197,7 +204,11 @@ bool StreamFlow::push_piece() {
         if (leaving >= begin && !state.taken_at.empty()) {
             const Segment& segment = state.taken_at.front();
             const std::int64_t into = leaving - begin;
-            start = std::max(start, segment.start + Cycles{into + 1});
+            const Cycles room = segment.start + Cycles{into + 1};
+            if (room > start) {
+                start = room;
+                follow(source_.critical_path(), state.branch.sink->client_.critical_path());
+            }
             words = std::min(words, segment.words - into);
         }
     }
@@ -213,6 +224,7 @@ bool StreamFlow::push_piece() {
     for (BranchState& state : branches_) {
         append(state.arriving, words, start + state.branch.latency);
         if (state.branch.sink->awaiting_packet()) {
+            follow(state.branch.sink->client_.critical_path(), source_.critical_path());
             state.branch.sink->announce(state.arriving.front().start,
                                         descriptor_of_first(*state.branch.sink));
         }

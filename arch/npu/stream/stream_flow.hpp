@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "arch/base/ring.hpp"
+#include "arch/npu/critical_path.hpp"
 #include "arch/npu/cycle_scheduler.hpp"
 #include "arch/npu/stream/stream_arbiter.hpp"
 #include "arch/npu/stream/word_queue.hpp"
@@ -41,6 +42,8 @@ class StreamSourceClient {
     virtual void on_stream_sent(base::Cycles now) = 0;
     // Functional mode: writes the transfer's next words.
     virtual void read_words(std::span<std::uint32_t> into) = 0;
+    // That of the component; null: it is on none.
+    virtual CriticalPath* critical_path() { return nullptr; }
 
   protected:
     ~StreamSourceClient() = default;
@@ -55,6 +58,8 @@ class StreamSinkClient {
     virtual void on_packet(std::optional<std::int64_t> /*descriptor*/) {}
     // So many words have been taken, one a cycle from `start` on.
     virtual void on_words_taken(std::int64_t /*words*/, base::Cycles /*start*/) {}
+    // That of the component; null: it is on none.
+    virtual CriticalPath* critical_path() { return nullptr; }
 
   protected:
     ~StreamSinkClient() = default;
@@ -144,7 +149,7 @@ class StreamFlow final : public base::EventHandler, public ArbiterClient {
     // Makes further words of the transfer available.
     void supply(std::int64_t words, base::Cycles from);
     // The receiver of a branch accepts words again.
-    void sink_ready() { progress(); }
+    void sink_ready(StreamSink& sink);
 
     // The receivers that hold back a source with words to send.
     std::vector<const StreamSink*> blocked_by() const;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -32,6 +33,32 @@ TEST(StreamFlow, MovesOneWordACycleAfterItsLatency) {
     EXPECT_EQ(source.sent[0], 103_cyc);
     EXPECT_EQ(receiver.received.at(0), 103_cyc + kLatency);
     EXPECT_EQ(receiver.words.size(), 100U);
+}
+
+// Whoever comes later is waited for, and whoever comes last of several receivers.
+TEST(StreamFlow, WhoWaitsForTheOtherEndGoesOnWithItsPath) {
+    const auto run = [](Cycles source_at, Cycles first_at, Cycles second_at) {
+        Bench bench;
+        Source source;
+        Receiver first{bench.scheduler}, second{bench.scheduler};
+        const auto flow = flow_to(bench, source, {&first, &second});
+        source.path.charge(PathPart::Reading, source_at);
+        first.path.charge(PathPart::Multiply, first_at);
+        second.path.charge(PathPart::Zero, second_at);
+        bench.at(source_at, [&] { flow->begin(100, 100, source_at); });
+        bench.at(first_at, [&] { first.sink.begin(100, first_at); });
+        bench.at(second_at, [&] { second.sink.begin(100, second_at); });
+        bench.run();
+        return std::array{source.path, first.path, second.path};
+    };
+    const auto late_source = run(50_cyc, 0_cyc, 1_cyc);
+    EXPECT_EQ(late_source[0].spent(PathPart::Reading), 50);
+    EXPECT_EQ(late_source[1].spent(PathPart::Reading), 50);
+    EXPECT_EQ(late_source[2].spent(PathPart::Reading), 50);
+    const auto late_receiver = run(0_cyc, 40_cyc, 90_cyc);
+    EXPECT_EQ(late_receiver[0].spent(PathPart::Zero), 90);
+    EXPECT_EQ(late_receiver[1].spent(PathPart::Zero), 90);
+    EXPECT_EQ(late_receiver[2].spent(PathPart::Zero), 90);
 }
 
 // They have arrived before.

@@ -28,7 +28,7 @@ void StreamSink::begin(std::int64_t words, Cycles from) {
         });
     }
     for (StreamFlow* flow : feeds_) {
-        flow->sink_ready();
+        flow->sink_ready(*this);
     }
 }
 
@@ -55,6 +55,9 @@ StreamSink::Taken StreamSink::consume(StreamFlow& flow, std::size_t branch, std:
                                       Cycles arrival) {
     const std::int64_t taken = std::min(words, remaining_);
     const Cycles start = std::max(free_, arrival);
+    if (arrival > free_) {
+        follow(client_.critical_path(), flow.source().critical_path());
+    }
     free_ = start + Cycles{taken};
     remaining_ -= taken;
     client_.on_words_taken(taken, start);

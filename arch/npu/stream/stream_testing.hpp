@@ -30,6 +30,8 @@ struct Source final : StreamSourceClient {
         }
     }
     void on_stream_sent(Cycles now) override { sent.push_back(now); }
+    CriticalPath* critical_path() override { return &path; }
+    CriticalPath path;
     void read_words(std::span<std::uint32_t> into) override {
         for (std::uint32_t& word : into) {
             word = next_word++;
@@ -44,6 +46,8 @@ struct Receiver final : StreamSinkClient {
     std::vector<std::uint32_t> words;
     std::vector<std::optional<std::int64_t>> packets;
     std::vector<std::pair<std::int64_t, Cycles>> runs;  // words, and from when on
+    CriticalPath path;
+    CriticalPath* critical_path() override { return &path; }
     void on_words_taken(std::int64_t count, Cycles start) override {
         runs.emplace_back(count, start);
     }

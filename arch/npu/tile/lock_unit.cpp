@@ -37,12 +37,13 @@ bool LockUnit::acquire(const program::LockAction& action, LockClient& client) {
     return false;
 }
 
-void LockUnit::release(const program::LockAction& action, base::Cycles now, const LockClient* by) {
+void LockUnit::release(const program::LockAction& action, base::Cycles now, LockClient* by) {
+    const CriticalPath* path = by != nullptr ? by->critical_path() : nullptr;
     if (listener_ != nullptr) {
         listener_->on_lock_given(action.lock);
     }
     if (kind_ == LockKind::Binary) {
-        change(action.lock, action.value, now, by);
+        change(action.lock, action.value, now, by, path);
         return;
     }
     const State& lock = state(action.lock);
@@ -53,7 +54,7 @@ void LockUnit::release(const program::LockAction& action, base::Cycles now, cons
             "cycle {}: lock {} (tile {},{} id {}) is {}; releasing {:+} leaves 0..{}", now.count(),
             name.name, name.tile.column, name.tile.row, name.id, lock.value, action.value, kMost));
     }
-    change(action.lock, value, now, by);
+    change(action.lock, value, now, by, path);
 }
 
 void LockUnit::withdraw(const LockClient& client) {
@@ -63,12 +64,14 @@ void LockUnit::withdraw(const LockClient& client) {
     }
 }
 
-void LockUnit::set(std::int64_t lock, std::int64_t value, base::Cycles now) {
-    change(lock, value, now, nullptr);
+void LockUnit::set(std::int64_t lock, std::int64_t value, base::Cycles now,
+                   const CriticalPath* path) {
+    change(lock, value, now, nullptr, path);
 }
 
 // Gives the lock a value and grants the waiting requests that it satisfies.
-void LockUnit::change(std::int64_t id, std::int64_t value, base::Cycles now, const LockClient* by) {
+void LockUnit::change(std::int64_t id, std::int64_t value, base::Cycles now, const LockClient* by,
+                      const CriticalPath* path) {
     State& lock = state(id);
     lock.value = value;
     lock.held = false;
@@ -87,6 +90,7 @@ void LockUnit::change(std::int64_t id, std::int64_t value, base::Cycles now, con
                 listener_->on_lock_passed(*by, *waiter.client, now, when);
             }
         }
+        follow(waiter.client->critical_path(), path);
         waiter.client->on_lock_granted(when);
         when += base::Cycles{1};
     }

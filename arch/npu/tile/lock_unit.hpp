@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "arch/base/units.hpp"
+#include "arch/npu/critical_path.hpp"
 #include "arch/npu/npu_config.hpp"
 #include "arch/npu/program/program.hpp"
 
@@ -26,6 +27,8 @@ class LockClient {
     virtual void on_lock_granted(base::Cycles when) = 0;
     // Its name in traces; empty: none.
     virtual std::string_view lock_client() const { return {}; }
+    // That of the component; null: it is on none.
+    virtual CriticalPath* critical_path() { return nullptr; }
 
   protected:
     ~LockClient() = default;
@@ -62,12 +65,12 @@ class LockUnit {
     bool acquire(const program::LockAction& action, LockClient& client);
     // Adds to the lock (binary: frees it in the given state) and grants waiting requests, one a
     // cycle from `now` on. Throws ProgramFault when the counter would leave 0..63. `by`: who.
-    void release(const program::LockAction& action, base::Cycles now,
-                 const LockClient* by = nullptr);
+    void release(const program::LockAction& action, base::Cycles now, LockClient* by = nullptr);
     // A waiting request is not wanted any more.
     void withdraw(const LockClient& client);
-    // What the command processor writes.
-    void set(std::int64_t lock, std::int64_t value, base::Cycles now);
+    // What the command processor writes; `path`: its own.
+    void set(std::int64_t lock, std::int64_t value, base::Cycles now,
+             const CriticalPath* path = nullptr);
 
   private:
     struct Waiter {
@@ -85,7 +88,8 @@ class LockUnit {
         return !lock.held && (request < 0 ? lock.value >= -request : lock.value == request);
     }
     void take(State& lock, std::int64_t request) const;
-    void change(std::int64_t lock, std::int64_t value, base::Cycles now, const LockClient* by);
+    void change(std::int64_t lock, std::int64_t value, base::Cycles now, const LockClient* by,
+                const CriticalPath* path);
 
     LockKind kind_;
     std::vector<program::Lock> names_;

@@ -14,6 +14,8 @@ using namespace base::literals;
 struct Waiter final : LockClient {
     std::vector<base::Cycles> granted;
     void on_lock_granted(base::Cycles when) override { granted.push_back(when); }
+    CriticalPath* critical_path() override { return &path; }
+    CriticalPath path;
 };
 
 struct Passed {
@@ -59,6 +61,25 @@ TEST(LockUnit, AListenerHearsWhoEndsWhoseWait) {
     locks.release({0, 2}, 17_cyc, &releaser);
     EXPECT_EQ(listener.passed, (std::vector<Passed>{{&releaser, &first, 17_cyc, 17_cyc},
                                                     {&releaser, &second, 17_cyc, 18_cyc}}));
+}
+
+TEST(LockUnit, WhoWaitsGoesOnWithThePathOfWhoEndsTheWait) {
+    LockUnit locks = one_lock(1);
+    Waiter quick, waiter, releaser;
+    quick.path.charge(PathPart::Multiply, 5_cyc);
+    waiter.path.charge(PathPart::Multiply, 11_cyc);
+    releaser.path.charge(PathPart::Stream, 17_cyc);
+    EXPECT_TRUE(locks.acquire({0, -1}, quick));
+    locks.acquire({0, -1}, waiter);
+    locks.release({0, 1}, 17_cyc, &releaser);
+    EXPECT_EQ(quick.path.spent(PathPart::Multiply), 5);
+    EXPECT_EQ(waiter.path.spent(PathPart::Multiply), 0);
+    EXPECT_EQ(waiter.path.spent(PathPart::Stream), 17);
+    locks.acquire({0, -1}, quick);
+    CriticalPath processor;
+    processor.charge(PathPart::Writing, 23_cyc);
+    locks.set(0, 1, 23_cyc, &processor);
+    EXPECT_EQ(quick.path.spent(PathPart::Writing), 23);
 }
 
 TEST(LockUnit, AcquireEqualWaitsForTheExactValueAndKeepsIt) {
