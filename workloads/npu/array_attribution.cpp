@@ -145,13 +145,18 @@ class Account {
     std::vector<Cause> ranked() const;
     // In percent, what one can save at most.
     double most_saved(const std::string& cause) const;
+    // What keeps it from saving all of its path; empty where nothing does.
+    std::string limit(const std::string& cause) const;
 
   private:
     Resource& of(const std::string& cause);
     void add_path(const std::string& cause, double cycles);
     void add_need(const std::string& cause, const ArrayFindings::Need& need);
     void add_needs(const RunResult& result, const ArrayFindings& findings, double scale);
-    double end_of_others(const Resource& resource) const;
+    double end_beside(const Resource& resource, const Resource& other) const;
+    const Resource* longest_beside(const Resource& resource) const;
+    double left_by_others(const Resource& resource) const;
+    const Resource* find(const std::string& cause) const;
     double saved(const Resource& resource, double share) const;
 
     double total_ = 0;
@@ -228,24 +233,34 @@ void Account::add_needs(const RunResult& result, const ArrayFindings& findings, 
              from_first_task(bounds.compute_ns * cycles_a_ns));
 }
 
-// The end of what needs longest beside it. What the processor writes sooner begins sooner.
-double Account::end_of_others(const Resource& resource) const {
-    double latest = dispatch_;
+// When another one's need ends that such a resource could not shorten. What the processor writes
+// sooner begins sooner.
+double Account::end_beside(const Resource& resource, const Resource& other) const {
+    const double from = resource.cause == kDescriptors ? dispatch_ : other.need.from;
+    return other.need.busy > 0 ? from + other.need.busy : 0;
+}
+
+// Which of the others needs longest; nullptr where none needs anything.
+const Resource* Account::longest_beside(const Resource& resource) const {
+    const Resource* longest = nullptr;
     for (const Resource& each : resources_) {
-        if (&each != &resource && each.need.busy > 0) {
-            const double from = resource.cause == kDescriptors ? dispatch_ : each.need.from;
-            latest = std::max(latest, from + each.need.busy);
-        }
+        const double end = &each == &resource ? 0 : end_beside(resource, each);
+        longest = end > (longest == nullptr ? 0 : end_beside(resource, *longest)) ? &each : longest;
     }
-    return latest;
+    return longest;
+}
+
+// What the launch and the others leave for it to save.
+double Account::left_by_others(const Resource& resource) const {
+    const Resource* longest = longest_beside(resource);
+    const double end = longest == nullptr ? 0 : end_beside(resource, *longest);
+    return std::max(0.0, total_ - std::max(dispatch_, end));
 }
 
 // Of such a share of its path.
 double Account::saved(const Resource& resource, double share) const {
     const double cycles = share * resource.path;
-    return resource.cause == kDispatch
-               ? cycles
-               : std::min(cycles, std::max(0.0, total_ - end_of_others(resource)));
+    return resource.cause == kDispatch ? cycles : std::min(cycles, left_by_others(resource));
 }
 
 std::vector<Cause> Account::ranked() const {
@@ -271,13 +286,23 @@ std::vector<Cause> Account::ranked() const {
     return ranked;
 }
 
+const Resource* Account::find(const std::string& cause) const {
+    const auto found = std::find_if(resources_.begin(), resources_.end(),
+                                    [&cause](const Resource& each) { return each.cause == cause; });
+    return found == resources_.end() ? nullptr : &*found;
+}
+
 double Account::most_saved(const std::string& cause) const {
-    const auto resource =
-        std::find_if(resources_.begin(), resources_.end(),
-                     [&cause](const Resource& each) { return each.cause == cause; });
-    return resource == resources_.end() || total_ <= 0
-               ? 0
-               : arch::base::kPercent * saved(*resource, 1) / total_;
+    const Resource* resource = find(cause);
+    return resource == nullptr || total_ <= 0 ? 0
+                                              : arch::base::kPercent * saved(*resource, 1) / total_;
+}
+
+std::string Account::limit(const std::string& cause) const {
+    const Resource* resource = find(cause);
+    const bool limited = resource != nullptr && saved(*resource, 1) < resource->path;
+    const Resource* longest = limited ? longest_beside(*resource) : nullptr;
+    return longest == nullptr ? "" : longest->cause;
 }
 
 }  // namespace
@@ -289,7 +314,8 @@ void name_array_bottlenecks(RunResult& result, const ArrayFindings& findings) {
         return i < ranked.size() && ranked[i].first > 0 ? ranked[i].second : "none";
     };
     result.bottleneck = cause(0);
-    result.next_bottleneck = cause(1);
+    const std::string limit = account.limit(result.bottleneck);
+    result.next_bottleneck = limit.empty() ? cause(1) : limit;
     result.most_saved_percent = account.most_saved(result.bottleneck);
 }
 

@@ -93,6 +93,8 @@ TEST(Bottlenecks, WhatOthersNeedBoundsWhatAFasterPartSaves) {
     };
     EXPECT_EQ(run(500).bottleneck, "streams from the shims, a word a cycle");
     EXPECT_DOUBLE_EQ(run(500).most_saved_percent.value(), 29);
+    EXPECT_EQ(run(500).next_bottleneck, "shim reads waiting for DRAM and its fabric");
+    EXPECT_EQ(run(0).next_bottleneck, "dispatch");
     EXPECT_EQ(run(699).bottleneck, "streams from the shims, a word a cycle");  // within a hundredth
     EXPECT_EQ(run(701).bottleneck, "dispatch");
     EXPECT_DOUBLE_EQ(run(701).most_saved_percent.value(), 20);

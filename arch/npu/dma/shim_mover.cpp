@@ -25,6 +25,7 @@ void ShimReader::begin(const DescriptorTable::Entry& entry, Cycles from) {
         addresses_ = AddressGenerator(entry.descriptor, entry.iteration);
     }
     memory_wait_ = Cycles{0};
+    origins_.clear();
     stream_idle_since_ = from;
     flow_ = &flows_.of(entry.descriptor, channel_.name());
     flow_->begin(entry.stream_words, 0, from, packet_of(entry.descriptor));
@@ -92,8 +93,18 @@ void ShimReader::issue(std::optional<std::size_t> answered) {
         const std::uint64_t tag = first_sent_ + sent_.size();
         Sent& sent = base::append(sent_);
         sent.bytes = pending_->bytes;
-        sent.path = answered ? sent_[*answered].path : *critical_path();
-        sent.path.charge(PathPart::ShimStreamIn, context_.scheduler.now());
+        if (answered) {
+            const Sent& before = sent_[*answered];
+            sent.origin = before.origin;
+            sent.reading = before.reading;
+            sent.until = before.until;
+        } else {
+            if (origins_.empty() || origins_.back().until() != critical_path()->until()) {
+                origins_.push_back(*critical_path());
+            }
+            sent.origin = origins_.size() - 1;
+            sent.until = std::max(context_.scheduler.now(), origins_.back().until());
+        }
         ++outstanding_;
         reserved_ += pending_->bytes;
         context_.fabric.submit({pending_->address, pending_->bytes, false, context_.port, this, tag,
@@ -105,8 +116,10 @@ void ShimReader::issue(std::optional<std::size_t> answered) {
 void ShimReader::on_fabric_complete(std::uint64_t tag, base::Femtoseconds) {
     const Cycles now = context_.scheduler.next_edge();
     const auto place = static_cast<std::size_t>(tag - first_sent_);
-    sent_[place].answered = true;
-    sent_[place].path.charge(PathPart::Reading, now);
+    Sent& sent = sent_[place];
+    sent.answered = true;
+    sent.reading += now - sent.until;
+    sent.until = now;
     --outstanding_;
     issue(place);
     if (place > 0) {
@@ -114,7 +127,7 @@ void ShimReader::on_fabric_complete(std::uint64_t tag, base::Femtoseconds) {
     }
     if (!flow_->blocked() && now > stream_idle_since_) {
         memory_wait_ += now - stream_idle_since_;
-        follow(critical_path(), &sent_.front().path);
+        go_on_with(sent_.front());
     }
     std::int64_t bytes = 0;
     while (!sent_.empty() && sent_.front().answered) {
@@ -123,6 +136,14 @@ void ShimReader::on_fabric_complete(std::uint64_t tag, base::Femtoseconds) {
         ++first_sent_;
     }
     flow_->supply(bytes / kWordBytes, now);
+}
+
+// The stream has waited for it.
+void ShimReader::go_on_with(const Sent& sent) {
+    CriticalPath& path = *critical_path();
+    path = origins_[sent.origin];
+    path.charge(PathPart::ShimStreamIn, sent.until - sent.reading);
+    path.charge(PathPart::Reading, sent.until);
 }
 
 void ShimReader::on_stream_pushed(std::int64_t pieces, std::int64_t words, Cycles end) {

@@ -71,10 +71,16 @@ class ShimReader final : public Mover,
     struct Sent {
         std::int64_t bytes = 0;
         bool answered = false;
-        CriticalPath path{};
+        // Its critical path: one of `origins_`, and since then `reading`, the rest the stream's.
+        std::size_t origin = 0;
+        base::Cycles reading{0};
+        base::Cycles until{0};
     };
-    base::Ring<Sent> sent_;         // outstanding bursts
-    std::uint64_t first_sent_ = 0;  // tag of sent_.front()
+    void go_on_with(const Sent& sent);
+
+    base::Ring<Sent> sent_;              // outstanding bursts
+    std::vector<CriticalPath> origins_;  // this transfer's own, whenever it found room by itself
+    std::uint64_t first_sent_ = 0;       // tag of sent_.front()
     std::int64_t outstanding_ = 0;
     std::int64_t reserved_ = 0;  // bytes of FIFO taken, in flight included
     struct Leaving {             // pieces that leave the FIFO, in cycles of the streams
