@@ -103,7 +103,7 @@ void ShimReader::issue(std::optional<std::size_t> answered) {
                 origins_.push_back(*critical_path());
             }
             sent.origin = origins_.size() - 1;
-            sent.until = std::max(context_.scheduler.now(), origins_.back().until());
+            sent.until = context_.scheduler.queue().now();
         }
         ++outstanding_;
         reserved_ += pending_->bytes;
@@ -113,21 +113,21 @@ void ShimReader::issue(std::optional<std::size_t> answered) {
     }
 }
 
-void ShimReader::on_fabric_complete(std::uint64_t tag, base::Femtoseconds) {
-    const Cycles now = context_.scheduler.next_edge();
+void ShimReader::on_fabric_complete(std::uint64_t tag, base::Femtoseconds when) {
     const auto place = static_cast<std::size_t>(tag - first_sent_);
     Sent& sent = sent_[place];
     sent.answered = true;
-    sent.reading += now - sent.until;
-    sent.until = now;
+    sent.reading += when - sent.until;
+    sent.until = when;
     --outstanding_;
     issue(place);
     if (place > 0) {
         return;
     }
+    const Cycles now = context_.scheduler.next_edge();
     if (!flow_->blocked() && now > stream_idle_since_) {
         memory_wait_ += now - stream_idle_since_;
-        go_on_with(sent_.front());
+        go_on_with(sent_.front(), now);
     }
     std::int64_t bytes = 0;
     while (!sent_.empty() && sent_.front().answered) {
@@ -139,11 +139,11 @@ void ShimReader::on_fabric_complete(std::uint64_t tag, base::Femtoseconds) {
 }
 
 // The stream has waited for it.
-void ShimReader::go_on_with(const Sent& sent) {
+void ShimReader::go_on_with(const Sent& sent, Cycles now) {
     CriticalPath& path = *critical_path();
     path = origins_[sent.origin];
-    path.charge(PathPart::ShimStreamIn, sent.until - sent.reading);
-    path.charge(PathPart::Reading, sent.until);
+    path.charge(PathPart::ShimStreamIn, now - context_.scheduler.clock().cycle_at(sent.reading));
+    path.charge(PathPart::Reading, now);
 }
 
 void ShimReader::on_stream_pushed(std::int64_t pieces, std::int64_t words, Cycles end) {

@@ -73,10 +73,10 @@ class ShimReader final : public Mover,
         bool answered = false;
         // Its critical path: one of `origins_`, and since then `reading`, the rest the stream's.
         std::size_t origin = 0;
-        base::Cycles reading{0};
-        base::Cycles until{0};
+        base::Femtoseconds reading{0};
+        base::Femtoseconds until{0};
     };
-    void go_on_with(const Sent& sent);
+    void go_on_with(const Sent& sent, base::Cycles now);
 
     base::Ring<Sent> sent_;              // outstanding bursts
     std::vector<CriticalPath> origins_;  // this transfer's own, whenever it found room by itself
