@@ -21,7 +21,7 @@ constexpr std::size_t kFewestRows = 5;
 // Rows so many times smaller or larger than any measured say little.
 constexpr double kFarSize = 8;
 // Those of another device count this much. Those of other types say as much as of the same: bands
-// of rows left out hold no less often so (332 of 390), and are narrower.
+// of rows left out hold no less often so (330 of 390), and are narrower.
 constexpr double kOtherDevice = 0.4;
 // Nine of ten errors that are spread normally are below this many times their mean. A few rows tell
 // their mean better than their ninth decile.
