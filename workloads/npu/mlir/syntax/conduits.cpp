@@ -46,7 +46,7 @@ class Conduits {
             add_to_device(device_, parse_at(fifo(create), create.where));
         }
         for (Operation& each : device_.operations) {
-            if (each.name == "aie.core") {
+            if (is_core(each)) {
                 core_ = tile_of(each);
                 uses_.clear();
                 for (Item& item : each.items) {
@@ -91,9 +91,8 @@ class Conduits {
             throw ReadError(create.where, "conduit.create needs a name and an element_type");
         }
         Cursor cursor(*stated, create.where);
-        const MemrefType element = read_memref(cursor);
         Conduit& conduit = conduits_[name];
-        conduit.type = fmt::format("memref<{}xi{}>", element.elements, element.element_bits);
+        conduit.type = flat_memref(read_memref(cursor));
         const std::string producer = tiles(create, "producer_tile").front();
         conduit.producer = producer.substr(1);
         std::string consumers;
