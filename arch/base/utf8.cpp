@@ -60,4 +60,9 @@ void require_text(const std::string& file, std::string_view text) {
     }
 }
 
+std::string_view without_byte_order_mark(std::string_view text) {
+    constexpr std::string_view kMark = "\xEF\xBB\xBF";
+    return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
+
 }  // namespace tilesim::arch::base

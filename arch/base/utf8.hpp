@@ -18,5 +18,7 @@ std::string not_utf8(const std::string& name, unsigned char byte);
 // Throws ConfigError with the first place at which a file holds something else, or a control
 // character other than tabs and ends of lines: terminals obey those of a message.
 void require_text(const std::string& file, std::string_view text);
+// Without the byte order mark that editors and spreadsheets put in front of UTF-8.
+std::string_view without_byte_order_mark(std::string_view text);
 
 }  // namespace tilesim::arch::base

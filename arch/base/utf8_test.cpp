@@ -46,5 +46,11 @@ TEST(Utf8, OfControlCharactersTextHoldsTabsAndEndsOfLinesAlone) {
     EXPECT_EQ(problem("\x7F\xFF"), "f.csv:1:2: must be UTF-8 text, got the byte 0xff");
 }
 
+TEST(Utf8, AByteOrderMarkInFrontIsLeftOut) {
+    EXPECT_EQ(without_byte_order_mark("\xEF\xBB\xBFM,K"), "M,K");
+    EXPECT_EQ(without_byte_order_mark("M,\xEF\xBB\xBFK"), "M,\xEF\xBB\xBFK");
+    EXPECT_EQ(without_byte_order_mark(""), "");
+}
+
 }  // namespace
 }  // namespace tilesim::arch::base

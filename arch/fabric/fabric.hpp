@@ -19,6 +19,7 @@
 
 #include "arch/base/clock.hpp"
 #include "arch/base/event_queue.hpp"
+#include "arch/base/occupancy.hpp"
 #include "arch/base/probe.hpp"
 #include "arch/base/ring.hpp"
 #include "arch/base/slot_pool.hpp"
@@ -68,14 +69,9 @@ class Fabric final : public base::EventHandler, public memory::port::MemoryClien
         begin(slot);
     }
 
-    // A part of the way: when it was first asked for, and how long it was busy since.
-    struct Use {
-        base::Femtoseconds from{0};
-        base::Femtoseconds busy{0};
-        base::Femtoseconds end() const { return from + busy; }
-    };
-    // That which could be done last, were nothing else in its way: a data port, a port's turns, the
-    // link, the blocks behind it, or the page walker.
+    using Use = base::Occupancy<base::Femtoseconds>;
+    // Of the parts of the way that which could be done last: a data port, a port's turns, the link,
+    // the blocks behind it, or the page walker.
     Use busiest() const;
 
     // Keys of its configuration that cannot have mattered so far ("fabric.page_walk").

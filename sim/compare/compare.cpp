@@ -9,11 +9,11 @@
 #include <optional>
 #include <span>
 #include <sstream>
-#include <string_view>
 #include <thread>
 
 #include "arch/base/config.hpp"
 #include "arch/base/units.hpp"
+#include "arch/base/utf8.hpp"
 #include "arch/npu/npu_config.hpp"
 #include "sim/compare/amx_timing.hpp"
 #include "sim/compare/compiled_code.hpp"
@@ -218,19 +218,13 @@ int compare_trace(const CompareArguments& arguments, const sim::Scenario& scenar
     return good ? sim::kFine : sim::kCheckFailed;
 }
 
-// Editors put a mark in front of text in UTF-8.
-std::string without_mark(const std::string& text) {
-    constexpr std::string_view kMark = "\xEF\xBB\xBF";
-    return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
-}
-
 }  // namespace
 
 int compare(const CompareArguments& arguments) {
     sim::check_output("--html", arguments.html, {arguments.file, arguments.against});
     const sim::Scenario scenario =
         sim::load_scenario(arguments.file, sim::explore::parse_settings(arguments.settings));
-    const std::string text = without_mark(read_file(arguments.against));
+    const std::string text{arch::base::without_byte_order_mark(read_file(arguments.against))};
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     try {
         if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {

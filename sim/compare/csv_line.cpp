@@ -15,20 +15,19 @@
 namespace tilesim::sim::compare {
 
 std::vector<std::string> fields_of(const std::string& line) {
-    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    const std::string_view text = arch::base::without_byte_order_mark(line);
     std::vector<std::string> fields(1);
     bool quoted = false;
-    for (std::size_t i = line.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
-         i < line.size(); ++i) {
-        if (line[i] == '"') {
-            const bool doubled = quoted && i + 1 < line.size() && line[i + 1] == '"';
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '"') {
+            const bool doubled = quoted && i + 1 < text.size() && text[i + 1] == '"';
             fields.back() += doubled ? "\"" : "";
             i += doubled ? 1 : 0;
             quoted = doubled ? quoted : !quoted;
-        } else if (line[i] == ',' && !quoted) {
+        } else if (text[i] == ',' && !quoted) {
             fields.emplace_back();
         } else {
-            fields.back() += line[i];
+            fields.back() += text[i];
         }
     }
     for (std::string& field : fields) {

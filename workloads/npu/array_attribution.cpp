@@ -182,7 +182,7 @@ void Account::add_path(const std::string& cause, double cycles) {
 
 void Account::add_need(const std::string& cause, const ArrayFindings::Need& need) {
     Resource& resource = of(cause);
-    if (need.from + need.busy > resource.need.from + resource.need.busy) {
+    if (need.end() > resource.need.end()) {
         resource.need = need;
     }
 }

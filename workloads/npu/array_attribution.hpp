@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "arch/base/occupancy.hpp"
 #include "arch/npu/critical_path.hpp"
 #include "workloads/result.hpp"
 
@@ -11,11 +12,7 @@ namespace tilesim::workloads::npu {
 // In cycles of the array that were simulated.
 struct ArrayFindings {
     std::array<double, arch::npu::CriticalPath::kParts> path{};  // the critical one
-    // When something could begin, and how long it was busy.
-    struct Need {
-        double from = 0;
-        double busy = 0;
-    };
+    using Need = arch::base::Occupancy<double>;
     Need shim_in;           // of the channels that move words into the array the busiest
     Need shim_out;          // of those out of it
     Need way;               // of the parts of the way to memory

@@ -61,17 +61,15 @@ ArrayFindings ArrayModel::findings() const {
                 static_cast<double>(path.spent(static_cast<arch::npu::PathPart>(part)));
         }
         // One configuration comes behind the other: what they need adds up.
-        const auto add = [](ArrayFindings::Need& need, const auto& from, const auto& busy) {
-            need.from += static_cast<double>(from.count());
-            need.busy += static_cast<double>(busy.count());
+        const auto add = [](ArrayFindings::Need& need, const Array::Use& use) {
+            need.from += static_cast<double>(use.from.count());
+            need.busy += static_cast<double>(use.busy.count());
         };
-        const Array::Use in = array.busiest_shim(Direction::MM2S);
-        const Array::Use out = array.busiest_shim(Direction::S2MM);
-        const arch::fabric::Fabric::Use way = array.fabric().busiest();
         const arch::base::Clock clock{config_.clock};
-        add(all.shim_in, in.from, in.busy);
-        add(all.shim_out, out.from, out.busy);
-        add(all.way, clock.cycle_at(way.from), clock.cycle_at(way.busy));
+        const arch::fabric::Fabric::Use way = array.fabric().busiest();
+        add(all.shim_in, array.busiest_shim(Direction::MM2S));
+        add(all.shim_out, array.busiest_shim(Direction::S2MM));
+        add(all.way, {clock.cycle_at(way.from), clock.cycle_at(way.busy)});
         all.first_task += static_cast<double>(array.first_task().count());
     }
     return all;

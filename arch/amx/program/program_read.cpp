@@ -450,9 +450,7 @@ class Reader {
 
 Program read_program(const std::string& text, const std::string& file) {
     base::require_text(file, text);
-    constexpr Text kByteOrderMark = "\xEF\xBB\xBF";  // some editors write it in front
-    const bool marked = text.starts_with(kByteOrderMark);
-    return Reader(marked ? text.substr(kByteOrderMark.size()) : text, file).read();
+    return Reader(std::string(base::without_byte_order_mark(text)), file).read();
 }
 
 }  // namespace tilesim::arch::amx::program

@@ -18,7 +18,6 @@ constexpr std::uint64_t kWriteSalt = std::uint64_t{1} << 32U;
 constexpr std::uint64_t kNumbersOfAStream = 2 * kWriteSalt;  // at most
 constexpr std::uint64_t kMostStreams = 1024;                 // of a seed
 constexpr std::int64_t kMostRequestBytes = 1 << 16;
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // spreadsheets put it in front
 
 // `where`: file and line.
 StreamRequest parse_line(const std::string& line, const std::string& where, std::int64_t granule) {
@@ -86,15 +85,12 @@ StreamSource::StreamSource(const StreamConfig& config) : config_(config) {
     }
     const std::string text = base::config::read_file(config.trace);
     base::require_text(config.trace, text);
-    std::istringstream in(text);
+    std::istringstream in{std::string(base::without_byte_order_mark(text))};
     std::int64_t line_number = 0;
     for (std::string line; std::getline(in, line);) {
         ++line_number;
         if (line.ends_with('\r')) {
             line.pop_back();
-        }
-        if (line_number == 1 && line.starts_with(kByteOrderMark)) {
-            line.erase(0, kByteOrderMark.size());
         }
         const std::string where = fmt::format("{}:{}", config.trace, line_number);
         const bool header = trace_.empty() && line.starts_with("op,");

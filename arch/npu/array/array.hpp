@@ -14,6 +14,7 @@
 #include "arch/base/block.hpp"
 #include "arch/base/deadlock.hpp"
 #include "arch/base/event_queue.hpp"
+#include "arch/base/occupancy.hpp"
 #include "arch/base/probe.hpp"
 #include "arch/base/stats.hpp"
 #include "arch/fabric/fabric.hpp"
@@ -62,13 +63,9 @@ class Array final : public control::ControlTarget, public tile::LockListener {
     base::Femtoseconds finish_time() const { return scheduler_.clock().time_of(finish_cycle_); }
     // What the time has gone by so far, as whoever has done something last has it.
     const CriticalPath& critical_path() const;
-    // Of the shims' channels of a direction that which could have moved its words last, were
-    // nothing else in its way: when it had its first task, and the cycles it moved words.
-    struct Use {
-        base::Cycles from{0};
-        base::Cycles busy{0};
-        base::Cycles end() const { return from + busy; }
-    };
+    using Use = base::Occupancy<base::Cycles>;
+    // Of the shims' channels of a direction that which could have moved its words last, from its
+    // first task on.
     Use busiest_shim(program::Direction direction) const;
     // When the first of the shims' channels had one.
     base::Cycles first_task() const;

@@ -279,16 +279,11 @@ class TransferChecks {
         if (traced && !waits_.contains(to)) {
             return;
         }
-        const std::string text = traced ? fmt::format(
-                                              "{} is fed by trace units, which put nothing "
-                                              "on streams here, and the sequence waits for "
-                                              "it",
-                                              place_of(to))
-                                 : senders.empty()
-                                     ? fmt::format("{} expects {} words, and no route leads there",
-                                                   place_of(to), expected.words)
-                                     : fmt::format("{} expects {} words, {} sends {}", place_of(to),
-                                                   expected.words, from, sent);
+        const std::string why = traced ? "trace units feed it, which put nothing on streams here"
+                                : senders.empty() ? "no route leads there"
+                                                  : fmt::format("{} sends {}", from, sent);
+        const std::string text = fmt::format("{} expects {} words, {}{}", place_of(to),
+                                             expected.words, senders.empty() ? "and " : "", why);
         const bool starves = sent < expected.words;
         // A run that ends with its sequence needs only the transfers the sequence waits for.
         const bool needed = !program_.ends_with_sequence || (starves && waits_.contains(to));

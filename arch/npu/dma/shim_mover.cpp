@@ -25,7 +25,7 @@ void ShimReader::begin(const DescriptorTable::Entry& entry, Cycles from) {
         addresses_ = AddressGenerator(entry.descriptor, entry.iteration);
     }
     memory_wait_ = Cycles{0};
-    origins_.clear();
+    origin_.reset();
     stream_idle_since_ = from;
     flow_ = &flows_.of(entry.descriptor, channel_.name());
     flow_->begin(entry.stream_words, 0, from, packet_of(entry.descriptor));
@@ -99,10 +99,10 @@ void ShimReader::issue(std::optional<std::size_t> answered) {
             sent.reading = before.reading;
             sent.until = before.until;
         } else {
-            if (origins_.empty() || origins_.back().until() != critical_path()->until()) {
-                origins_.push_back(*critical_path());
+            if (!origin_ || origin_->until() != critical_path()->until()) {
+                origin_ = std::make_shared<const CriticalPath>(*critical_path());
             }
-            sent.origin = origins_.size() - 1;
+            sent.origin = origin_;
             sent.until = context_.scheduler.queue().now();
         }
         ++outstanding_;
@@ -141,7 +141,7 @@ void ShimReader::on_fabric_complete(std::uint64_t tag, base::Femtoseconds when) 
 // The stream has waited for it.
 void ShimReader::go_on_with(const Sent& sent, Cycles now) {
     CriticalPath& path = *critical_path();
-    path = origins_[sent.origin];
+    path = *sent.origin;
     path.charge(PathPart::ShimStreamIn, now - context_.scheduler.clock().cycle_at(sent.reading));
     path.charge(PathPart::Reading, now);
 }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -71,16 +72,17 @@ class ShimReader final : public Mover,
     struct Sent {
         std::int64_t bytes = 0;
         bool answered = false;
-        // Its critical path: one of `origins_`, and since then `reading`, the rest the stream's.
-        std::size_t origin = 0;
+        // Its critical path: that of when words made room for it, or for the burst whose answer
+        // did, and since then `reading`, the rest the stream's.
+        std::shared_ptr<const CriticalPath> origin{};
         base::Femtoseconds reading{0};
         base::Femtoseconds until{0};
     };
     void go_on_with(const Sent& sent, base::Cycles now);
 
-    base::Ring<Sent> sent_;              // outstanding bursts
-    std::vector<CriticalPath> origins_;  // this transfer's own, whenever it found room by itself
-    std::uint64_t first_sent_ = 0;       // tag of sent_.front()
+    base::Ring<Sent> sent_;                       // outstanding bursts
+    std::shared_ptr<const CriticalPath> origin_;  // the last one's
+    std::uint64_t first_sent_ = 0;                // tag of sent_.front()
     std::int64_t outstanding_ = 0;
     std::int64_t reserved_ = 0;  // bytes of FIFO taken, in flight included
     struct Leaving {             // pieces that leave the FIFO, in cycles of the streams

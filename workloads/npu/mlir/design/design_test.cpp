@@ -485,7 +485,7 @@ TEST(Design, ChannelsOfTracesReceiveNothing) {
     EXPECT_EQ(problems(trace, ""), "");
     EXPECT_THAT(problems("", ""), HasSubstr("no route leads there"));
     EXPECT_THAT(problems(trace, "aiex.npu.dma_wait {symbol = @trace}\n"),
-                HasSubstr("fed by trace units"));
+                HasSubstr("trace units feed it"));
 }
 
 TEST(Design, TraceUnitsWatchWhatTheDesignDeclares) {

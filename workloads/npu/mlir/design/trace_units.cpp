@@ -145,6 +145,9 @@ void read_trace_units(Lowering& lowering) {
 }
 
 void find_traced_channels(Lowering& lowering) {
+    if (!lowering.traces) {
+        return;
+    }
     program::Program& program = lowering.program;
     const auto routed = [&program](const program::ChannelId& to) {
         return std::any_of(program.routes.begin(), program.routes.end(), [&to](const auto& route) {
@@ -154,8 +157,7 @@ void find_traced_channels(Lowering& lowering) {
     };
     for (const program::SequenceOp& operation : program.sequence) {
         const auto* push = std::get_if<program::PushTask>(&operation);
-        if (!lowering.traces || push == nullptr ||
-            push->channel.direction != program::Direction::S2MM ||
+        if (push == nullptr || push->channel.direction != program::Direction::S2MM ||
             lowering.config.kind_of(push->channel.tile) != program::TileKind::Shim ||
             routed(push->channel) ||
             std::find(program.traced.begin(), program.traced.end(), push->channel) !=
