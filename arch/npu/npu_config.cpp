@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 #include "arch/base/check.hpp"
@@ -73,7 +74,8 @@ void read_core(Node node, CoreConfig& core) {
 
 void read_shim(Node node, ShimConfig& shim) {
     node.optional("locks", shim.locks, {1, 64}, "locks of a shim tile");
-    node.optional("burst", shim.burst, {64, 4096}, "largest AXI burst");
+    node.optional("burst", shim.burst, {64, 4096},
+                  "largest AXI burst; none crosses a multiple of it");
     node.optional("outstanding_bursts", shim.outstanding_bursts, {1, 1024},
                   "read bursts a channel keeps under way");
     node.optional("outstanding_writes", shim.outstanding_writes, {1, 1024},
@@ -87,8 +89,8 @@ void read_shim(Node node, ShimConfig& shim) {
     node.optional("modifiable", shim.modifiable,
                   "descriptors mark their requests so (AxCache 2; mlir-aie's default since "
                   "September 2025): the NoC may join them");
-    if (shim.burst.count() % kWordBytes != 0) {
-        node.error("burst", fmt::format("must be a multiple of 4 B, got {} B", shim.burst.count()));
+    if (!std::has_single_bit(static_cast<std::uint64_t>(shim.burst.count()))) {
+        node.error("burst", fmt::format("must be a power of two, got {} B", shim.burst.count()));
     }
     if (shim.data_fifo < shim.burst) {
         node.error("data_fifo", "must hold a burst");

@@ -28,11 +28,11 @@ TEST(NpuConfig, WhatExceedsAnotherKeySaysBoth) {
                                    "got 3072 B"));
 }
 
-// The part of a word that stands at the end of a burst would never get to the stream.
-TEST(NpuConfig, BurstsOfAShimAreWholeWords) {
-    EXPECT_THAT(refusal("npu: {shim: {burst: 230 B}}"),
-                testing::HasSubstr("npu.shim.burst: must be a multiple of 4 B, got 230 B"));
-    EXPECT_EQ(refusal("npu: {shim: {burst: 192 B}}"), "");
+// A multiple of 4 KiB that is no multiple of the burst would lie within one.
+TEST(NpuConfig, BurstsOfAShimArePowersOfTwo) {
+    EXPECT_THAT(refusal("npu: {shim: {burst: 192 B}}"),
+                testing::HasSubstr("npu.shim.burst: must be a power of two, got 192 B"));
+    EXPECT_EQ(refusal("npu: {shim: {burst: 128 B}}"), "");
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ Burst BurstSplitter::next() {
         run_address_ = base_ + run.offset * kWordBytes;
         run_bytes_ = run.words * kWordBytes;
     }
-    const std::int64_t to_boundary = kAxiBoundary - run_address_ % kAxiBoundary;
-    const Burst burst{run_address_, std::min({run_bytes_, limit_, to_boundary})};
+    const std::int64_t boundary = run_bytes_ > limit_ ? limit_ : kAxiBoundary;
+    const Burst burst{run_address_, std::min(run_bytes_, boundary - run_address_ % boundary)};
     run_address_ += burst.bytes;
     run_bytes_ -= burst.bytes;
     return burst;

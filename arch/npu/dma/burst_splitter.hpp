@@ -1,9 +1,10 @@
-// Cuts a shim descriptor's contiguous runs into AXI bursts: of at most the burst length, and none
-// crosses a multiple of 4 KiB.
+// Cuts a shim descriptor's contiguous runs into AXI bursts.
 //
-// Source: Xilinx aie-rt (burst encodings), AMD AM020; AMBA AXI, IHI 0022 (the boundary). That a
-//         burst begins where its run does, and not at a multiple of its length, is what the
-//         row-major rows of XDNA2 show: there every run of some columns would need two bursts.
+// Models:  no burst crosses a multiple of 4 KiB, and none of a run longer than a burst a multiple
+//          of the burst's length, a power of two.
+// Ignores: such multiples within shorter runs. The fabric's port chops a request there anyway, so
+//          that in two bursts they would take the same turns.
+// Source:  Xilinx aie-rt (burst encodings), AMD AM020; AMBA AXI, IHI 0022 (4 KiB).
 #pragma once
 
 #include <cstdint>

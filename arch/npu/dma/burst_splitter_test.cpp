@@ -30,15 +30,21 @@ TEST(BurstSplitter, AnAlignedRunIsCutIntoWholeBurstsAndARest) {
                 testing::ElementsAre(Burst{128, 64}, Burst{192, 64}, Burst{256, 20}));
 }
 
-TEST(BurstSplitter, ARunsBurstsBeginWhereItDoes) {
+TEST(BurstSplitter, NoBurstOfALongRunCrossesAMultipleOfItsLength) {
     EXPECT_THAT(bursts_of(words(37), 128 + 12),
-                testing::ElementsAre(Burst{140, 64}, Burst{204, 64}, Burst{268, 20}));
+                testing::ElementsAre(Burst{140, 52}, Burst{192, 64}, Burst{256, 32}));
+    EXPECT_THAT(bursts_of(words(17), 128 + 12),
+                testing::ElementsAre(Burst{140, 52}, Burst{192, 16}));
+}
+
+TEST(BurstSplitter, ARunNoLongerThanABurstIsOne) {
+    EXPECT_THAT(bursts_of(words(16), 128 + 12), testing::ElementsAre(Burst{140, 64}));
 }
 
 TEST(BurstSplitter, NoBurstCrossesFourKibibytes) {
     EXPECT_THAT(bursts_of(words(16), 4096 - 64), testing::ElementsAre(Burst{4032, 64}));
-    EXPECT_THAT(bursts_of(words(37), 4096 - 60),
-                testing::ElementsAre(Burst{4036, 60}, Burst{4096, 64}, Burst{4160, 24}));
+    EXPECT_THAT(bursts_of(words(16), 4096 - 12),
+                testing::ElementsAre(Burst{4084, 12}, Burst{4096, 52}));
 }
 
 TEST(BurstSplitter, RunsOfTheDescriptorAreNotJoined) {
