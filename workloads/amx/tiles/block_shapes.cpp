@@ -168,14 +168,30 @@ double decompression_cycles(const GemmProblem& gemm) {
     return gemm.b == DataType::Int4 ? kTileOfInt8 : kTileOfBf16;
 }
 
+// By which a line of A comes later for every core that reads it, too: its slice of the L3 gives it
+// to one after the other, beneath as many others as a core has under way.
+double cycles_of_a_sharer(const AmxConfig& socket) {
+    constexpr double kLine = 64;
+    const double uncore_cycle = static_cast<double>(socket.clock.count()) /
+                                static_cast<double>(socket.uncore.clock.count());
+    return kLine / static_cast<double>(socket.uncore.link_width.count()) * uncore_cycle /
+           static_cast<double>(socket.caches.l2_outstanding);
+}
+
 // Cycles of a k tile on the busiest core: TMUL's while lines come from far away, or those of the
 // loads, beneath which a quarter of these lines come, and a tenth of what is less. Lines of B's
-// first block are as far as DRAM, of f32 all of B's; the others and A's were prefetched. C's, which
-// nothing prefetches, are read, too, before they are written: the fewer k tiles there are, the more
-// of them for each. Compressed B is decompressed once for all rows of a core, in front of their
-// products; where one block has them all, among them.
+// other blocks were prefetched a block ahead, those of the first in front of everything, where
+// nothing hides them, A's few k tiles ahead, by all cores that share its rows at the same time. Of
+// f32 nothing prefetches B's. Neither does anything C's, which are read, too, before they are
+// written: the fewer k tiles there are, the more of them for each. Compressed B is decompressed
+// once for all rows of a core, in front of their products; where one block has them all, among
+// them.
 double expected_cycles(const GemmProblem& gemm, const BlockShape& shape, const AmxConfig& socket) {
+    // Of a line: with which shapes of products drawn at random stand most nearly in the order of
+    // their simulated times.
     constexpr double kFarLine = 8;
+    constexpr double kFirstLineOfB = 6;
+    constexpr double kLineOfA = 4;
     constexpr double kPrefetchedLine = 3;
     constexpr double kExposed = 0.75;
     constexpr double kBeside = 0.1;
@@ -185,7 +201,8 @@ double expected_cycles(const GemmProblem& gemm, const BlockShape& shape, const A
     map.n_acc = shape.n_acc;
     map.partition = AmxMapping::Partition::MN;
     map.threads = threads_for(gemm, shape, socket.cores);
-    const BusiestShare share = busiest_share(gemm, map, shares_of_n(gemm, map));
+    const std::int64_t across = shares_of_n(gemm, map);
+    const BusiestShare share = busiest_share(gemm, map, across);
     const BlockOfTiles block(gemm, map, socket);
     const double blocks = static_cast<double>(share.m / (shape.m_acc * kMaxRows)) *
                           static_cast<double>(share.n / (shape.n_acc * kMaxRows));
@@ -196,14 +213,15 @@ double expected_cycles(const GemmProblem& gemm, const BlockShape& shape, const A
                                  static_cast<double>(share.n / kMaxRows);
     const bool among_products = gemm.m <= shape.m_acc * kMaxRows;
     const double share_of_bytes = decompression > 0 ? 0.5 : 1;  // of a line of B
-    const std::int64_t first =
-        gemm.a == DataType::F32 ? share.n : std::min(share.n, shape.n_acc * kMaxRows);
-    const double lines_of_b = kFarLine * static_cast<double>(first) +
-                              kPrefetchedLine * static_cast<double>(share.n - first);
-    const double far =
-        static_cast<double>(block.parts()) *
-            (kPrefetchedLine * static_cast<double>(rows) + share_of_bytes * lines_of_b) +
-        kFarLine * c_lines / static_cast<double>(block.k_tiles());
+    const std::int64_t first = std::min(share.n, shape.n_acc * kMaxRows);
+    const double lines_of_b = gemm.a == DataType::F32
+                                  ? kFarLine * static_cast<double>(share.n)
+                                  : kFirstLineOfB * static_cast<double>(first) +
+                                        kPrefetchedLine * static_cast<double>(share.n - first);
+    const double line_of_a = kLineOfA + cycles_of_a_sharer(socket) * static_cast<double>(across);
+    const double far = static_cast<double>(block.parts()) *
+                           (line_of_a * static_cast<double>(rows) + share_of_bytes * lines_of_b) +
+                       kFarLine * c_lines / static_cast<double>(block.k_tiles());
     const double products = blocks * block.product_cycles() + far;
     const double loads = blocks * block.load_cycles(use) + kExposed * far;
     const double multiplies = std::max(products, loads) + kBeside * std::min(products, loads);

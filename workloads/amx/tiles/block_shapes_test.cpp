@@ -36,12 +36,28 @@ TEST(BlockShapes, TheFirstBlockOfColumnsComesFromFarAway) {
     EXPECT_EQ(first(gemm(32, 64, 4 * 16), 2).n_acc, 1);
 }
 
+// As many tiles to load, two of A and one of B or one and two: the first 5 % slower, simulated.
+TEST(BlockShapes, OfAsManyTilesRowsComeLaterThanColumns) {
+    EXPECT_EQ(first(gemm(50, 62, 357, DataType::Bf16, DataType::F32), 56), (BlockShape{1, 1}));
+}
+
+// 28 cores read the rows of A: shorter blocks of them have fewer lines to wait for.
+TEST(BlockShapes, ALineOfAComesTheLaterTheMoreCoresShareIt) {
+    const auto first_of = [](std::int64_t link_width) {
+        arch::amx::AmxConfig socket = socket_of(56);
+        socket.uncore.link_width = arch::base::BytesPerCycle{link_width};
+        return shapes_by_expectation(gemm(96, 256, 448), socket).front();
+    };
+    EXPECT_EQ(first_of(32), (BlockShape{2, 1}));
+    EXPECT_EQ(first_of(256), (BlockShape{3, 1}));
+}
+
 // Lines of C are far, too, and with few k tiles they are most: blocks of two tiles of rows load
 // less, but one core has more of them. Narrow results are fewer lines.
 TEST(BlockShapes, WhereKIsShortTheSmallerBlocksAreFirst) {
-    EXPECT_EQ(first(gemm(32, 64, 272), 8), (BlockShape{1, 1}));
+    EXPECT_EQ(first(gemm(32, 4 * 64, 272), 8), (BlockShape{1, 1}));
     EXPECT_EQ(first(gemm(32, 24 * 64, 272), 8), (BlockShape{2, 1}));
-    EXPECT_EQ(first(gemm(32, 64, 272, DataType::Int8, DataType::Int8), 8), (BlockShape{2, 1}));
+    EXPECT_EQ(first(gemm(32, 4 * 64, 272, DataType::Int8, DataType::Int8), 8), (BlockShape{2, 1}));
 }
 
 AmxMapping blocks(std::int64_t m_acc, std::int64_t n_acc) {
