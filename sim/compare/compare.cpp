@@ -163,10 +163,12 @@ std::optional<AsCompiled> compare_as_compiled(const CompareArguments& arguments,
     std::optional<AsCompiled> best;
     double least = 0;
     for (const std::vector<std::string>& reading : settings_of(code, scenario)) {
-        std::vector<std::string> settings = arguments.settings;
-        settings.insert(settings.end(), reading.begin(), reading.end());
-        const sim::Scenario compiled =
-            sim::load_scenario(arguments.file, sim::explore::parse_settings(settings));
+        // Those of the trace in place of others.
+        sim::explore::Settings settings = sim::explore::parse_settings(arguments.settings);
+        for (auto& setting : sim::explore::parse_settings(reading)) {
+            settings.push_back(std::move(setting));
+        }
+        const sim::Scenario compiled = sim::load_scenario(arguments.file, settings);
         const TraceFile simulated =
             simulated_trace(compiled, *compiled.device.find<arch::npu::NpuConfig>(), kTold);
         const TraceComparison comparison = compare_traces(measured, simulated);

@@ -8,7 +8,7 @@
 
 namespace tilesim::sim::explore {
 
-// Throws ConfigError where a text is no key and value.
+// Throws ConfigError where a text is no key and value, or sets what one before it has set.
 Settings parse_settings(const std::vector<std::string>& texts);
 
 }  // namespace tilesim::sim::explore
