@@ -4,6 +4,7 @@
 #include <map>
 
 #include "arch/base/check.hpp"
+#include "arch/base/units.hpp"
 #include "workloads/result.hpp"
 
 namespace tilesim::workloads {
@@ -129,6 +130,31 @@ void take_longest(RunResult& result, std::vector<Cause> causes) {
     causes.resize(2, {0, "none"});
     result.bottleneck = causes[0].second;
     result.next_bottleneck = causes[1].second;
+}
+
+void take_most_saving(RunResult& result, std::vector<Saving> savings, double total) {
+    constexpr double kAlike = 0.01;
+    std::vector<Saving> ranked;
+    while (!savings.empty() && ranked.size() < 2) {
+        const double most =
+            std::max_element(savings.begin(), savings.end(), [](const Saving& a, const Saving& b) {
+                return a.half < b.half;
+            })->half;
+        auto first = savings.end();
+        for (auto each = savings.begin(); each != savings.end(); ++each) {
+            const bool close = each->half >= most - kAlike * total;
+            first = close && (first == savings.end() || each->path > first->path) ? each : first;
+        }
+        ranked.push_back(std::move(*first));
+        savings.erase(first);
+    }
+    ranked.resize(2);
+    const auto name = [](const Saving& saving) {
+        return saving.path > 0 ? saving.cause : std::string("none");
+    };
+    result.bottleneck = name(ranked[0]);
+    result.next_bottleneck = ranked[0].limit.empty() ? name(ranked[1]) : ranked[0].limit;
+    result.most_saved_percent = total > 0 ? arch::base::kPercent * ranked[0].most / total : 0;
 }
 
 void name_bottlenecks(RunResult& result, std::string_view component, const std::string& prefix) {

@@ -33,6 +33,19 @@ bool has_class(const RunResult& result, std::string_view component);
 using Cause = std::pair<double, std::string>;  // cycles, and what a reader would change
 // The two longest become bottleneck and next_bottleneck; "none" where nothing took time.
 void take_longest(RunResult& result, std::vector<Cause> causes);
+
+// Something that could be faster.
+struct Saving {
+    std::string cause;
+    double path = 0;         // cycles of the critical path
+    double half = 0;         // cycles saved where it is twice as fast
+    double most = 0;         // the same of all its path
+    std::string limit = {};  // what keeps it from saving all of it; empty: nothing does
+};
+// By what they save where they are made twice as fast, to within a hundredth of the time, and by
+// their path: bottleneck, what keeps it from saving more or else what comes next, and how much the
+// bottleneck saves at most.
+void take_most_saving(RunResult& result, std::vector<Saving> savings, double total);
 // The causes are the states of one component class: "<prefix><state>".
 void name_bottlenecks(RunResult& result, std::string_view component, const std::string& prefix);
 

@@ -76,6 +76,12 @@ class Model {
     virtual std::vector<arch::base::Block> blocks() const { return {}; }
     // Commands it gives to channels it has borrowed go to `log` as well.
     virtual void log_commands(arch::memory::controller::CommandLog& /*log*/) {}
+    // Who hears the memory's commands for it, if nobody else asks anything of the memory, and tells
+    // `next`, which may be null, of them.
+    virtual arch::memory::controller::CommandListener* hearing(
+        arch::memory::controller::CommandListener* next) {
+        return next;
+    }
     // Adds to what the memory has counted.
     virtual void add_bank_use(arch::memory::port::BankUse&) const {}
 };

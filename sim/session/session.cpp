@@ -286,15 +286,17 @@ RunEnd Session::run(const Case& a_case, const Plan& plan, workloads::RunResult& 
     platform.add_blocks(blocks_of(*model, platform.root(), ""));
     arch::base::ProbeListener* listener = plan.aside ? nullptr : listener_;
     std::optional<arch::memory::controller::CommandTrace> commands;
+    arch::memory::controller::CommandListener* heard_by = nullptr;
     if (listener != nullptr) {
         model->connect(listener);
-        memory.listen(&commands.emplace(plan.memory, *listener));
+        heard_by = &commands.emplace(plan.memory, *listener);
     }
     if (log_ != nullptr && !plan.aside) {
-        log_->attach(plan.memory, commands ? &*commands : nullptr);
-        memory.listen(log_);
+        log_->attach(plan.memory, heard_by);
+        heard_by = log_;
         model->log_commands(*log_);
     }
+    memory.listen(plan.aside ? nullptr : model->hearing(heard_by));
     std::optional<RoundSampler> sampler = sampler_for(
         a_case, plan, [&memory] { return memory.totals(); }, result);
     model->start();

@@ -140,13 +140,8 @@ class Account {
   public:
     Account(const RunResult& result, const ArrayFindings& findings);
 
-    // The resources by what they save where they are made twice as fast, to within a hundredth of
-    // the time, and by their length.
-    std::vector<Cause> ranked() const;
-    // In percent, what one can save at most.
-    double most_saved(const std::string& cause) const;
-    // What keeps it from saving all of its path; empty where nothing does.
-    std::string limit(const std::string& cause) const;
+    std::vector<Saving> savings() const;
+    double total() const { return total_; }
 
   private:
     Resource& of(const std::string& cause);
@@ -156,7 +151,6 @@ class Account {
     double end_beside(const Resource& resource, const Resource& other) const;
     const Resource* longest_beside(const Resource& resource) const;
     double left_by_others(const Resource& resource) const;
-    const Resource* find(const std::string& cause) const;
     double saved(const Resource& resource, double share) const;
 
     double total_ = 0;
@@ -263,60 +257,23 @@ double Account::saved(const Resource& resource, double share) const {
     return resource.cause == kDispatch ? cycles : std::min(cycles, left_by_others(resource));
 }
 
-std::vector<Cause> Account::ranked() const {
+std::vector<Saving> Account::savings() const {
     constexpr double kHalf = 0.5;
-    constexpr double kAlike = 0.01;
-    std::vector<Resource> left = resources_;
-    std::vector<double> saves;
-    std::vector<Cause> ranked;
+    std::vector<Saving> savings;
     for (const Resource& each : resources_) {
-        saves.push_back(saved(each, kHalf));
+        Saving saving{each.cause, each.path, saved(each, kHalf), saved(each, 1)};
+        const Resource* longest = saving.most < each.path ? longest_beside(each) : nullptr;
+        saving.limit = longest == nullptr ? "" : longest->cause;
+        savings.push_back(saving);
     }
-    while (!left.empty()) {
-        const double most = *std::max_element(saves.begin(), saves.end());
-        std::size_t first = left.size();
-        for (std::size_t i = 0; i < left.size(); ++i) {
-            const bool close = saves[i] >= most - kAlike * total_;
-            first = close && (first == left.size() || left[i].path > left[first].path) ? i : first;
-        }
-        ranked.emplace_back(left[first].path, left[first].cause);
-        left.erase(left.begin() + static_cast<std::ptrdiff_t>(first));
-        saves.erase(saves.begin() + static_cast<std::ptrdiff_t>(first));
-    }
-    return ranked;
-}
-
-const Resource* Account::find(const std::string& cause) const {
-    const auto found = std::find_if(resources_.begin(), resources_.end(),
-                                    [&cause](const Resource& each) { return each.cause == cause; });
-    return found == resources_.end() ? nullptr : &*found;
-}
-
-double Account::most_saved(const std::string& cause) const {
-    const Resource* resource = find(cause);
-    return resource == nullptr || total_ <= 0 ? 0
-                                              : arch::base::kPercent * saved(*resource, 1) / total_;
-}
-
-std::string Account::limit(const std::string& cause) const {
-    const Resource* resource = find(cause);
-    const bool limited = resource != nullptr && saved(*resource, 1) < resource->path;
-    const Resource* longest = limited ? longest_beside(*resource) : nullptr;
-    return longest == nullptr ? "" : longest->cause;
+    return savings;
 }
 
 }  // namespace
 
 void name_array_bottlenecks(RunResult& result, const ArrayFindings& findings) {
     const Account account(result, findings);
-    const std::vector<Cause> ranked = account.ranked();
-    const auto cause = [&ranked](std::size_t i) {
-        return i < ranked.size() && ranked[i].first > 0 ? ranked[i].second : "none";
-    };
-    result.bottleneck = cause(0);
-    const std::string limit = account.limit(result.bottleneck);
-    result.next_bottleneck = limit.empty() ? cause(1) : limit;
-    result.most_saved_percent = account.most_saved(result.bottleneck);
+    take_most_saving(result, account.savings(), account.total());
 }
 
 }  // namespace tilesim::workloads::npu

@@ -6,7 +6,6 @@ namespace tilesim::arch::memory::traffic {
 
 namespace {
 constexpr std::uint64_t kWriteTag = UINT64_MAX;
-constexpr base::Cycles kLatency{100};  // CK, so that requests arrive on clock edges
 }  // namespace
 
 StreamDriver::StreamDriver(const StreamConfig& config, port::MemoryPort& memory)
@@ -18,6 +17,9 @@ base::Femtoseconds StreamDriver::latency(const device::MemoryConfig& memory) {
 }
 
 void StreamDriver::start() {
+    if (listener_ != nullptr && heard_from_ < config_.outstanding) {
+        listener_->on_first_request(kLatency.count());
+    }
     while (issued_ < source_.size() && issued_ < config_.outstanding) {
         issue(kLatency);
     }
@@ -50,7 +52,14 @@ void StreamDriver::on_memory_complete(std::uint64_t tag, base::Femtoseconds when
     }
     if (issued_ < source_.size()) {
         // An agent's time may have begun between two of the memory's edges, and so do answers come.
-        issue(clock_.first_cycle_from(when) + kLatency);
+        const base::Cycles done = clock_.first_cycle_from(when);
+        const base::Cycles arrival = done + kLatency;
+        if (listener_ != nullptr && issued_ > heard_from_) {
+            listener_->on_next_request(tag == kWriteTag, done.count(), arrival.count());
+        } else if (listener_ != nullptr && issued_ == heard_from_) {
+            listener_->on_first_request(arrival.count());
+        }
+        issue(arrival);
     }
 }
 
@@ -58,6 +67,7 @@ StreamResult StreamDriver::result() const {
     StreamResult result;
     result.time = std::max(last_, memory_.busy_until()) - clock_.time_of(kLatency);
     result.requests = completed_;
+    result.reads = static_cast<std::int64_t>(latencies_.size());
     result.bytes = bytes_;
     if (!latencies_.empty()) {
         std::vector<base::Femtoseconds> latencies = latencies_;

@@ -6,17 +6,26 @@
 #include "arch/base/clock.hpp"
 #include "arch/memory/device/memory_config.hpp"
 #include "arch/memory/port/memory_port.hpp"
+#include "arch/memory/port/request_listener.hpp"
 #include "arch/memory/traffic/stream_source.hpp"
 
 namespace tilesim::arch::memory::traffic {
 
 class StreamDriver final : public port::MemoryClient {
   public:
+    // From an answer to the request made for it: CK, so that requests arrive on clock edges.
+    static constexpr base::Cycles kLatency{100};
     // From the driver to the controllers, the lookahead the memory may count on.
     static base::Femtoseconds latency(const device::MemoryConfig& memory);
 
     StreamDriver(const StreamConfig& config, port::MemoryPort& memory);
 
+    // Of requests from that of this number on.
+    void listen(port::RequestListener* listener, std::int64_t from) {
+        listener_ = listener;
+        heard_from_ = from;
+    }
+    std::int64_t requests() const { return source_.size(); }
     // Submits the first requests, which arrive after `latency`; the time of the stream counts from
     // there.
     void start();
@@ -33,6 +42,8 @@ class StreamDriver final : public port::MemoryClient {
     StreamSource source_;
     port::MemoryPort& memory_;
     base::Clock clock_;
+    port::RequestListener* listener_ = nullptr;
+    std::int64_t heard_from_ = 0;
     std::int64_t issued_ = 0;
     std::int64_t completed_ = 0;
     std::int64_t bytes_ = 0;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
 #include <vector>
 
 namespace tilesim::arch::memory::traffic {
@@ -37,6 +38,50 @@ TEST(StreamDriver, TheNextRequestComesAWholeLatencyAfterAnAnswerHoweverThatLiesT
         ASSERT_EQ(memory.requests.size(), 2);
         EXPECT_EQ(memory.requests[1].arrival, clock.time_of(1100_cyc));
     }
+}
+
+struct Heard final : port::RequestListener {
+    void on_first_request(std::int64_t arrival) override { first.push_back(arrival); }
+    void on_next_request(bool was_write, std::int64_t done, std::int64_t arrival) override {
+        next.push_back({was_write ? 1 : 0, done, arrival});
+    }
+    std::vector<std::int64_t> first;
+    std::vector<std::vector<std::int64_t>> next;
+};
+
+TEST(StreamDriver, WhatLetsRequestsComeIsToldFromOneOfThemOn) {
+    const base::Clock clock{base::Hertz{2'800'000'000}};
+    using Next = std::vector<std::vector<std::int64_t>>;
+    for (const auto& [from, first, next] :
+         {std::tuple{0, 100, Next{{0, 1000, 1100}, {0, 2000, 2100}}},
+          {1, 1100, {{0, 2000, 2100}}},
+          {2, 2100, {}}}) {
+        Asked memory;
+        StreamConfig config;
+        config.requests = 3;
+        config.outstanding = 1;
+        StreamDriver driver(config, memory);
+        Heard heard;
+        driver.listen(&heard, from);
+        driver.start();
+        driver.on_memory_complete(memory.requests[0].tag, clock.time_of(1000_cyc));
+        driver.on_memory_complete(memory.requests[1].tag, clock.time_of(2000_cyc));
+        EXPECT_EQ(heard.first, std::vector<std::int64_t>{first});
+        EXPECT_EQ(heard.next, next);
+    }
+}
+
+// Of several that come first all are heard of.
+TEST(StreamDriver, ThoseThatComeWithTheFirstToldOfAreToldOfWithIt) {
+    Asked memory;
+    StreamConfig config;
+    config.requests = 8;
+    config.outstanding = 4;
+    StreamDriver driver(config, memory);
+    Heard heard;
+    driver.listen(&heard, 3);
+    driver.start();
+    EXPECT_EQ(heard.first, std::vector<std::int64_t>{100});
 }
 
 }  // namespace

@@ -56,6 +56,7 @@ class StreamSource {
 struct StreamResult {
     base::Femtoseconds time{0};
     std::int64_t requests = 0;
+    std::int64_t reads = 0;  // of them
     std::int64_t bytes = 0;
     // Latency of reads from submission to data; percentiles by rank.
     base::Femtoseconds latency_p50{0};

@@ -2,19 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "arch/base/clock.hpp"
 #include "arch/base/limit.hpp"
 #include "arch/base/quantity.hpp"
+#include "arch/memory/controller/command_path.hpp"
 #include "arch/memory/traffic/stream_driver.hpp"
-#include "workloads/attribution.hpp"
 #include "workloads/keys.hpp"
+#include "workloads/memory/streams/stream_attribution.hpp"
 #include "workloads/paths.hpp"
 
 namespace tilesim::workloads::memory::streams {
 
 using arch::base::config::Node;
+using arch::memory::controller::CommandListener;
+using arch::memory::controller::CommandPath;
+using arch::memory::device::MemoryConfig;
 using arch::memory::traffic::StreamConfig;
 using arch::memory::traffic::StreamDriver;
 using Json = nlohmann::ordered_json;
@@ -56,12 +62,38 @@ class TraceKind final : public ProblemKind {
 
 class StreamModel final : public Model {
   public:
-    StreamModel(const StreamConfig& stream, Bench& bench, arch::base::Hertz clock)
-        : driver_(stream, bench.port), clock_(clock) {}
+    StreamModel(const StreamConfig& stream, Bench& bench, const MemoryConfig& memory)
+        : driver_(stream, bench.port),
+          generated_(stream.trace.empty()),
+          outstanding_(stream.outstanding),
+          memory_(memory),
+          clock_(memory.clock) {}
 
     StreamDriver& driver() { return driver_; }
+    // Null beside others, whose commands and requests are not heard of.
+    std::optional<StreamFindings> findings() const {
+        if (!path_) {
+            return std::nullopt;
+        }
+        const auto done = driver_.result();
+        const arch::base::Cycles answer = memory_.timing.read_latency + memory_.timing.burst;
+        const std::int64_t cycles =
+            StreamDriver::kLatency.count() * done.requests + answer.count() * done.reads;
+        const double share = static_cast<double>(heard_) / static_cast<double>(driver_.requests());
+        return StreamFindings{
+            path_->path(), path_->needs(),
+            share * static_cast<double>(cycles) / static_cast<double>(outstanding_)};
+    }
 
     void connect(arch::base::ProbeListener*) override {}
+    CommandListener* hearing(CommandListener* next) override {
+        // What a generated stream does it does all along.
+        constexpr std::int64_t kHeard = 1 << 17;
+        const std::int64_t all = driver_.requests();
+        heard_ = generated_ ? std::min(kHeard, all) : all;
+        driver_.listen(&path_.emplace(memory_, next), all - heard_);
+        return &*path_;
+    }
     void start() override { driver_.start(); }
     bool finished() const override { return driver_.finished(); }
     arch::base::DeadlockReport deadlock() const override {
@@ -80,7 +112,12 @@ class StreamModel final : public Model {
 
   private:
     StreamDriver driver_;
+    bool generated_;
+    std::int64_t outstanding_;
+    std::int64_t heard_ = 0;  // requests, the last ones
+    const MemoryConfig& memory_;
     arch::base::Clock clock_;
+    std::optional<CommandPath> path_;
 };
 
 class StreamJob final : public Job {
@@ -95,11 +132,15 @@ class StreamJob final : public Job {
         Plan plan{
             .memory = memory, .lookahead = StreamDriver::latency(memory), .clock = memory.clock};
         plan.build = [&](Bench& bench) {
-            auto built = std::make_unique<StreamModel>(stream, bench, memory.clock);
+            auto built = std::make_unique<StreamModel>(stream, bench, memory);
             model = built.get();
             return built;
         };
-        plan.collect = [&](RunEnd) { result.stream = model->driver().result(); };
+        std::optional<StreamFindings> findings;
+        plan.collect = [&](RunEnd) {
+            result.stream = model->driver().result();
+            findings = model->findings();
+        };
         runner.run(case_, plan, result);
         const std::int64_t room = memory.capacity().count();
         if (result.memory && result.memory->end > room) {
@@ -112,7 +153,9 @@ class StreamJob final : public Job {
             return !path.starts_with("memory.") && path != "name" && path != "kind" &&
                    path != "memory";
         }));
-        name_bottlenecks(result, "dram_channel", "DRAM data bus: ");
+        if (findings) {
+            name_stream_bottlenecks(result, *findings);
+        }
     }
 
   private:
