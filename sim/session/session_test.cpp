@@ -425,20 +425,33 @@ TEST(Session, TheRunOfAChosenMappingIsThatOfTheSameMappingGiven) {
     EXPECT_EQ(std::vector(chosen.notes.begin() + 1, chosen.notes.end()), others);
 }
 
-workloads::RunResult run_on_xdna2(const std::string& workload, const std::string& mapping) {
+workloads::RunResult run_mapped(const std::string& device, const std::string& workload,
+                                const std::string& mapping) {
     return session::run(parse_scenario(
-        fmt::format("device: xdna2\nworkload: {{{}}}\nmapping: {{{}}}\n", workload, mapping),
+        fmt::format("device: {}\nworkload: {{{}}}\nmapping: {{{}}}\n", device, workload, mapping),
         "test", {}));
+}
+
+workloads::RunResult run_on_xdna2(const std::string& workload, const std::string& mapping) {
+    return run_mapped("xdna2", workload, mapping);
 }
 
 constexpr const char* kGemm = "gemm: {M: 96, K: 128, N: 192, a: int8, b: int8, c: int8}";
 constexpr const char* kGemv =
     "gemv: {M: 128, K: 256, weights: bf16, input: bf16, accumulate: bf16}";
+constexpr const char* kOnVersal = "gemm: {M: 60, K: 90, N: 20, a: int16, b: int16, c: int16}";
 constexpr const char* kSilu = "elementwise: {operation: silu, elements: 16384}";
 
 // What is stated stays, and what is chosen is what the same mapping given whole would be.
 TEST(Session, AMappingThatStatesSomeOfItsKeysHasTheOthersChosen) {
     const std::tuple<const char*, const char*, const char*> parts[] = {
+        {kGemm, "weight_stationary", "{columns: 3, a_buffers: 3}"},
+        {kGemm, "weight_stationary", "{m_ct: 24, reduction: memory_tile}"},
+        {kGemm, "weight_stationary", "{k_ct: 64, n_ct: 24, c_buffers: 1}"},
+        {kGemm, "weight_stationary", "{rows: 3}"},
+        {kOnVersal, "gotoblas", "{n_r: 8, b_buffers: 1}"},
+        {kOnVersal, "gotoblas", "{k_c: 40, a_stream: port}"},
+        {kOnVersal, "gotoblas", "{m_r: 8, m_c: 24, n_c: 12}"},
         {kGemm, "output_stationary", "{columns: 3, c_buffers: 2}"},
         {kGemm, "output_stationary", "{m_ct: 24, rows: 2, reach: output_tile}"},
         {kGemm, "output_stationary", "{k_ct: 64, k_mt: 128}"},
@@ -447,7 +460,9 @@ TEST(Session, AMappingThatStatesSomeOfItsKeysHasTheOthersChosen) {
         {kSilu, "elementwise", "{columns: 3}"},
     };
     for (const auto& [workload, name, keys] : parts) {
-        const workloads::RunResult part = run_on_xdna2(workload, fmt::format("{}: {}", name, keys));
+        const char* const device = workload == kOnVersal ? "vck190" : "xdna2";
+        const workloads::RunResult part =
+            run_mapped(device, workload, fmt::format("{}: {}", name, keys));
         auto document = arch::base::config::Document::parse(keys, "test");
         for (const std::string& key : document.root().keys()) {
             const nlohmann::ordered_json& value = part.mapping[name][key];
@@ -457,7 +472,8 @@ TEST(Session, AMappingThatStatesSomeOfItsKeysHasTheOthersChosen) {
         }
         EXPECT_THAT(part.notes[0], HasSubstr("what the mapping does not state is chosen"));
         const std::string dump = part.mapping.dump();
-        EXPECT_EQ(run_on_xdna2(workload, dump.substr(1, dump.size() - 2)).cycles, part.cycles);
+        EXPECT_EQ(run_mapped(device, workload, dump.substr(1, dump.size() - 2)).cycles,
+                  part.cycles);
     }
 }
 
@@ -474,7 +490,7 @@ TEST(Session, AMappingThatStatesItsTileIsTakenAsItIs) {
 TEST(Session, AMappingThatStatesWhatNoneCanHaveIsRefusedWithTheReason) {
     const auto refusal = [](const char* workload, const char* mapping) {
         try {
-            run_on_xdna2(workload, mapping);
+            run_mapped(workload == kOnVersal ? "vck190" : "xdna2", workload, mapping);
         } catch (const arch::base::config::ConfigError& error) {
             return std::string{error.what()};
         }
@@ -486,6 +502,14 @@ TEST(Session, AMappingThatStatesWhatNoneCanHaveIsRefusedWithTheReason) {
                                HasSubstr(kNone), HasSubstr("the array has 8 columns")));
     EXPECT_THAT(refusal(kGemm, "output_stationary: {m_ct: 20}"),
                 testing::AllOf(HasSubstr(kNone), HasSubstr("multiples of the mmul shape")));
+    EXPECT_THAT(refusal(kGemm, "weight_stationary: {columns: 9}"),
+                testing::AllOf(HasSubstr("no weight_stationary mapping"), HasSubstr(kNone),
+                               HasSubstr("the array has 8 columns")));
+    EXPECT_THAT(refusal(kGemm, "weight_stationary: {n_ct: 4096}"),
+                HasSubstr("the core tiles need"));
+    EXPECT_THAT(refusal(kOnVersal, "gotoblas: {m_r: 5}"), HasSubstr("m a multiple of 8"));
+    EXPECT_THAT(refusal(kOnVersal, "gotoblas: {k_c: 90, n_r: 1024}"),
+                HasSubstr("B_r in double size takes"));
     EXPECT_THAT(refusal(kGemv, "gemv: {columns: 9}"),
                 testing::AllOf(HasSubstr("no gemv mapping"), HasSubstr(kNone),
                                HasSubstr("the array has 8 columns")));

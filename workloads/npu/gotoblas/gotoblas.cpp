@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "arch/base/units.hpp"
 #include "arch/npu/core/stream_kernel_timing.hpp"
@@ -218,18 +219,23 @@ GotoblasRoom room_of(const GemmProblem& problem, const GotoblasMapping& map) {
 }
 
 void read_keys(arch::base::config::Node& node, GotoblasMapping& map) {
-    const arch::base::config::Range size{1, 1 << 20};
+    const arch::base::config::Range size{0, 1 << 20};
     node.optional("m_r", map.m_r, {1, 1024}, "rows of the register block");
     node.optional("n_r", map.n_r, {1, 1024}, "columns of the register block");
-    node.required("m_c", map.m_c, size, "rows of A_c, a multiple of m_r");
-    node.required("n_c", map.n_c, size, "columns of B_c, a multiple of n_r");
-    node.required("k_c", map.k_c, size, "columns of A_c, rows of B_c");
+    node.optional("m_c", map.m_c, size,
+                  "rows of A_c, a multiple of m_r; 0: chosen, with whatever else is not stated");
+    node.optional("n_c", map.n_c, size, "columns of B_c, a multiple of n_r; 0: chosen, as m_c");
+    node.optional("k_c", map.k_c, size, "columns of A_c, rows of B_c; 0: chosen, as m_c");
     node.optional("b_buffers", map.b_buffers, {1, 2},
                   "B_r buffers: 2 copies the next one while one is in use");
     using AStream = GotoblasMapping::AStream;
     node.optional("a_stream", map.a_stream, {{"as_read", AStream::AsRead}, {"port", AStream::Port}},
                   "A arrives as fast as the core reads it, or at the rate of its stream port");
     node.done();
+}
+
+bool leaves_open(const arch::base::config::Node&, const GotoblasMapping& map) {
+    return map.m_c == 0 || map.n_c == 0 || map.k_c == 0;
 }
 
 std::int64_t LoweredGotoblas::rounds() const {
@@ -388,22 +394,35 @@ std::set<std::int64_t> steps_of_blocks(const GemmProblem& problem, const Gotobla
 }  // namespace
 
 std::vector<GotoblasMapping> mappings_of(const GemmProblem& problem, GotoblasMapping map,
-                                         const NpuConfig& config) {
+                                         const NpuConfig& config,
+                                         const std::function<bool(const char*)>& stated) {
+    using Sizes = std::set<std::int64_t>;
+    const GotoblasMapping given = map;
+    const auto sizes = [&stated](const char* key, std::int64_t size, Sizes all) {
+        return stated(key) ? Sizes{size} : std::move(all);
+    };
     std::vector<GotoblasMapping> mappings;
-    for (map.m_r = 4; map.m_r <= 32; map.m_r += 4) {
-        for (map.n_r = 2; map.n_r <= 16; map.n_r *= 2) {
-            map.n_c = rounded_up(problem.n, map.n_r);
-            for (const std::int64_t steps : steps_of_blocks(problem, map, config)) {
-                map.k_c = steps;
-                const std::int64_t fits =
-                    elements_in(config.programmable_logic.ram.count(), problem.a) / map.k_c /
-                    map.m_r * map.m_r;
-                map.m_c = std::min(rounded_up(problem.m, map.m_r), std::max(map.m_r, fits));
-                for (map.b_buffers = 1; map.b_buffers <= 2; ++map.b_buffers) {
-                    if (problems_of(problem, map, config).empty()) {
-                        mappings.push_back(map);
-                    }
-                }
+    const auto add_steps = [&](std::int64_t steps) {
+        map.k_c = steps;
+        const std::int64_t fits = elements_in(config.programmable_logic.ram.count(), problem.a) /
+                                  map.k_c / map.m_r * map.m_r;
+        map.m_c = given.m_c > 0 ? given.m_c
+                                : std::min(rounded_up(problem.m, map.m_r), std::max(map.m_r, fits));
+        for (const std::int64_t buffers : sizes("b_buffers", given.b_buffers, {1, 2})) {
+            map.b_buffers = buffers;
+            if (problems_of(problem, map, config).empty()) {
+                mappings.push_back(map);
+            }
+        }
+    };
+    for (const std::int64_t m_r : sizes("m_r", given.m_r, {4, 8, 12, 16, 20, 24, 28, 32})) {
+        for (const std::int64_t n_r : sizes("n_r", given.n_r, {2, 4, 8, 16})) {
+            map.m_r = m_r;
+            map.n_r = n_r;
+            map.n_c = given.n_c > 0 ? given.n_c : rounded_up(problem.n, map.n_r);
+            for (const std::int64_t steps :
+                 given.k_c > 0 ? Sizes{given.k_c} : steps_of_blocks(problem, map, config)) {
+                add_steps(steps);
             }
         }
     }

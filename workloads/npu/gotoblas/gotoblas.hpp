@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ namespace tilesim::workloads::npu::gotoblas {
 
 struct GotoblasMapping {
     std::int64_t m_r = 16, n_r = 4;          // register block
-    std::int64_t m_c = 0, n_c = 0, k_c = 0;  // cache blocks
+    std::int64_t m_c = 0, n_c = 0, k_c = 0;  // cache blocks; 0: chosen
     std::int64_t b_buffers = 1;              // 2: the next B_r is copied while one is in use
     enum class AStream {
         AsRead,  // A is there whenever the core reads it, as in the published simulation
@@ -39,6 +40,8 @@ struct GotoblasMapping {
 
 // The keys below `mapping.gotoblas`.
 void read_keys(arch::base::config::Node& node, GotoblasMapping& mapping);
+// Whether what was read there leaves cache blocks to be chosen.
+bool leaves_open(const arch::base::config::Node& node, const GotoblasMapping& mapping);
 
 // A block of the loops L1 to L3: which part of the operands, and where it lies packed.
 struct GotoblasBlock {
@@ -91,9 +94,11 @@ GemmBounds bounds_of(const GemmProblem& problem, const GotoblasMapping& mapping,
 GotoblasMapping choose_gotoblas(const GemmProblem& problem, const arch::npu::NpuConfig& config);
 
 // Every register block, with the largest cache blocks that fit, those of K in parts of it, too, and
-// B_r in one or two buffers; A comes as in `given`. Of N there is one block: B_c lies in DRAM, so
-// that more of them have the same panels and a start each.
-std::vector<GotoblasMapping> mappings_of(const GemmProblem& problem, GotoblasMapping given,
-                                         const arch::npu::NpuConfig& config);
+// B_r in one or two buffers. Of N there is one block: B_c lies in DRAM, so that more of them have
+// the same panels and a start each. Cache blocks that `given` has, the keys that are `stated`, and
+// how A comes are left at that.
+std::vector<GotoblasMapping> mappings_of(
+    const GemmProblem& problem, GotoblasMapping given, const arch::npu::NpuConfig& config,
+    const std::function<bool(const char*)>& stated = [](const char*) { return false; });
 
 }  // namespace tilesim::workloads::npu::gotoblas

@@ -83,22 +83,39 @@ class Gotoblas final : public ProductDataflow<GotoblasMapping> {
     }
 
     // Host and core are two stages of known lengths: what is expected tells mappings apart, and
-    // none needs to be simulated. The largest blocks, which `refusals` has found to fit, are one.
+    // none needs to be simulated. `refusals` has found some that fit.
     Choice choose(const Case& a_case, Runner&) const override {
         const std::vector<Candidate> list = candidates(a_case);
         const auto best = std::min_element(
             list.begin(), list.end(),
             [](const Candidate& a, const Candidate& b) { return a.expected_ns < b.expected_ns; });
-        SIM_CHECK(best != list.end(), "the largest blocks fit, but none of {}", name());
+        SIM_CHECK(best != list.end(), "no mapping of {} fits, but none was refused", name());
         return {best->mapping,
-                fmt::format("no mapping given: of {} the one expected to be fastest, see `mapping`",
+                fmt::format("{} of {} the one expected to be fastest, see `mapping`",
+                            a_case.mapping.empty() ? "no mapping given:"
+                                                   : "what the mapping does not state is chosen:",
                             list.size())};
     }
 
     std::vector<Refusal> refusals(const Case& a_case) const override {
         const auto& gemm = a_case.problem.get<GemmProblem>();
         const auto& config = a_case.device.get<NpuConfig>();
-        return refused(problems_of(gemm, keys_for(a_case), config));
+        if (complete(a_case.mapping)) {
+            return refused(problems_of(gemm, given(a_case).keys, config));
+        }
+        if (!candidates(a_case).empty()) {
+            return {};
+        }
+        const GotoblasMapping largest = choose_gotoblas(gemm, config);
+        GotoblasMapping least = stated_keys(a_case);
+        least.m_c = least.m_c > 0 ? least.m_c : largest.m_c / largest.m_r * least.m_r;
+        least.n_c = least.n_c > 0 ? least.n_c : largest.n_c / largest.n_r * least.n_r;
+        least.k_c = least.k_c > 0 ? least.k_c : largest.k_c;
+        std::vector<std::string> problems = problems_of(gemm, least, config);
+        if (problems.empty()) {
+            problems.emplace_back("no register block and cache blocks fit beside what it states");
+        }
+        return refused(std::move(problems));
     }
 
     std::vector<UnfeltKey> unfelt(const Case& a_case) const override {
@@ -157,7 +174,10 @@ class Gotoblas final : public ProductDataflow<GotoblasMapping> {
         const auto& gemm = a_case.problem.get<GemmProblem>();
         const auto& config = a_case.device.get<NpuConfig>();
         std::vector<Candidate> list;
-        for (const GotoblasMapping& map : mappings_of(gemm, keys_for(a_case), config)) {
+        GotoblasMapping from = stated_keys(a_case);
+        from.a_stream = a_case.mapping.empty() ? from.a_stream : given(a_case).keys.a_stream;
+        const auto stated = [&](const char* key) { return states(a_case, key); };
+        for (const GotoblasMapping& map : mappings_of(gemm, from, config, stated)) {
             list.push_back(candidate_of(
                 a_case,
                 fmt::format("{} x {}, k_c {}, m_c {}, n_c {}{}", map.m_r, map.n_r, map.k_c, map.m_c,
@@ -178,12 +198,6 @@ class Gotoblas final : public ProductDataflow<GotoblasMapping> {
             bounds.stream_ns = 0;
         }
         return bounds;
-    }
-
-    static GotoblasMapping keys_for(const Case& a_case) {
-        return a_case.mapping.empty() ? choose_gotoblas(a_case.problem.get<GemmProblem>(),
-                                                        a_case.device.get<NpuConfig>())
-                                      : given(a_case).keys;
     }
 };
 

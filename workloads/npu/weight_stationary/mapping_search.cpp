@@ -211,21 +211,33 @@ std::set<std::int64_t> widths_of(const GemmProblem& problem, const WeightStation
     return widths;
 }
 
-// Tiles of every size that fits.
-void add_tiles(std::vector<TileCandidate>& candidates, const GemmProblem& problem,
-               WeightStationaryMapping map, const NpuConfig& config, const MemoryPath& path) {
-    const std::int64_t most_m = most_tile(problem.m, 1, kTileStep);
-    const std::set<std::int64_t> widths = widths_of(problem, map, config);
-    for (map.m_ct = kTileStep; map.m_ct <= most_m; map.m_ct += kTileStep) {
-        if (!is_tried(map, map.m_ct)) {
-            continue;
+// Rows of A's and C's tiles.
+std::vector<std::int64_t> heights_of(const GemmProblem& problem,
+                                     const WeightStationaryMapping& map) {
+    const std::int64_t most = most_tile(problem.m, 1, kTileStep);
+    std::vector<std::int64_t> heights;
+    for (std::int64_t m_ct = kTileStep; m_ct <= most; m_ct += kTileStep) {
+        if (is_tried(map, m_ct)) {
+            heights.push_back(m_ct);
         }
+    }
+    return heights;
+}
+
+// Tiles of every size.
+void add_tiles(std::vector<WeightStationaryMapping>& mappings, const GemmProblem& problem,
+               WeightStationaryMapping map, const NpuConfig& config) {
+    using Sizes = std::vector<std::int64_t>;
+    const std::set<std::int64_t> all_widths = widths_of(problem, map, config);
+    const Sizes heights = map.m_ct > 0 ? Sizes{map.m_ct} : heights_of(problem, map);
+    const Sizes widths =
+        map.n_ct > 0 ? Sizes{map.n_ct} : Sizes(all_widths.begin(), all_widths.end());
+    for (const std::int64_t m_ct : heights) {
         for (const std::int64_t n_ct : widths) {
+            map.m_ct = m_ct;
             map.n_ct = n_ct;
             for (map.c_buffers = 1; map.c_buffers <= 2; ++map.c_buffers) {
-                if (problems_of(problem, map, config).empty()) {
-                    candidates.push_back(evaluated(problem, map, config, path));
-                }
+                mappings.push_back(map);
             }
         }
     }
@@ -233,25 +245,48 @@ void add_tiles(std::vector<TileCandidate>& candidates, const GemmProblem& proble
 
 }  // namespace
 
-std::vector<TileCandidate> candidates_of(const GemmProblem& problem, const NpuConfig& config,
-                                         const MemoryPath& path) {
-    std::vector<TileCandidate> candidates;
+std::vector<WeightStationaryMapping> mappings_of(const GemmProblem& problem,
+                                                 const WeightStationaryMapping& stated,
+                                                 const NpuConfig& config) {
+    std::vector<WeightStationaryMapping> mappings;
     const auto* mode =
         arch::npu::core::KernelTiming(config.kernels).find_mode(problem.a, problem.b, problem.c);
     if (mode == nullptr) {
-        return candidates;
+        return mappings;
     }
+    // 0: all of them.
+    const auto parts = [](std::int64_t given, std::int64_t all) {
+        std::vector<std::int64_t> counts;
+        for (const std::int64_t part : parts_of(all)) {
+            counts.push_back(part == all ? 0 : part);
+        }
+        return given > 0 ? std::vector<std::int64_t>{given} : counts;
+    };
     for (const Reduction reduction : {Reduction::Cascade, Reduction::MemoryTile}) {
-        WeightStationaryMapping map;
+        WeightStationaryMapping map = stated;
         map.reduction = reduction;
-        const std::int64_t all_rows = map.rows_of(config);
-        for (const std::int64_t rows : parts_of(all_rows)) {
-            map.rows = rows == all_rows ? 0 : rows;
-            map.k_ct = ceil_div(problem.k, rows * mode->s) * mode->s;
-            for (const std::int64_t columns : parts_of(ShimColumns::count(config))) {
-                map.columns = columns == ShimColumns::count(config) ? 0 : columns;
-                add_tiles(candidates, problem, map, config, path);
+        map.rows = 0;
+        for (const std::int64_t rows : parts(stated.rows, map.rows_of(config))) {
+            map.rows = rows;
+            map.k_ct = stated.k_ct > 0
+                           ? stated.k_ct
+                           : ceil_div(problem.k, map.rows_of(config) * mode->s) * mode->s;
+            for (const std::int64_t columns : parts(stated.columns, ShimColumns::count(config))) {
+                map.columns = columns;
+                add_tiles(mappings, problem, map, config);
             }
+        }
+    }
+    return mappings;
+}
+
+std::vector<TileCandidate> candidates_of(const GemmProblem& problem,
+                                         const std::vector<WeightStationaryMapping>& mappings,
+                                         const NpuConfig& config, const MemoryPath& path) {
+    std::vector<TileCandidate> candidates;
+    for (const WeightStationaryMapping& map : mappings) {
+        if (problems_of(problem, map, config).empty()) {
+            candidates.push_back(evaluated(problem, map, config, path));
         }
     }
     return candidates;

@@ -33,8 +33,14 @@ struct TileCandidate {
     double expected_ns = 0;
 };
 
-// All that fit, their slices of K as short as they may be.
+// Mappings of every size, whether they fit or not, their slices of K as short as they may be. Tiles
+// and parts of the array that `stated` has are left at that.
+std::vector<WeightStationaryMapping> mappings_of(const GemmProblem& problem,
+                                                 const WeightStationaryMapping& stated,
+                                                 const arch::npu::NpuConfig& config);
+// Of these those that fit.
 std::vector<TileCandidate> candidates_of(const GemmProblem& problem,
+                                         const std::vector<WeightStationaryMapping>& mappings,
                                          const arch::npu::NpuConfig& config,
                                          const MemoryPath& path);
 

@@ -120,7 +120,8 @@ TEST(WeightStationarySearch, AColumnWhoseRunsTouchMoreChopsBinds) {
 TEST(WeightStationarySearch, TilesThatCoverNEvenlyAreCandidatesOnPartsOfTheArrayToo) {
     const Machine m = machine("xdna2");
     const GemmProblem gemm = int8_gemm(576, 768, 288);
-    const std::vector<TileCandidate> list = candidates_of(gemm, m.npu, {m.memory, m.fabric});
+    const std::vector<TileCandidate> list =
+        candidates_of(gemm, mappings_of(gemm, {}, m.npu), m.npu, {m.memory, m.fabric});
     EXPECT_TRUE(std::any_of(list.begin(), list.end(), [](const TileCandidate& each) {
         return each.mapping.columns == 4 && each.mapping.n_ct == 72;
     }));
@@ -222,7 +223,8 @@ TEST(WeightStationarySearch, WhatASmallerArrayCanDoIsTriedOnALargerOne) {
         m.npu.core_rows = rows;
         m.npu.shim_columns.clear();
         double least = 1e9;
-        for (const auto& candidate : candidates_of(gemm, m.npu, {m.memory, m.fabric})) {
+        for (const auto& candidate :
+             candidates_of(gemm, mappings_of(gemm, {}, m.npu), m.npu, {m.memory, m.fabric})) {
             least = std::min(least, candidate.expected_ns);
         }
         return least;
@@ -237,12 +239,15 @@ TEST(WeightStationarySearch, WhatASmallerArrayCanDoIsTriedOnALargerOne) {
 TEST(WeightStationarySearch, CandidatesFitAndThereIsNoneWhereKDoesNot) {
     const Machine m = machine("xdna2");
     const GemmProblem gemm = int8_gemm(512, 1024, 1024);
-    const auto candidates = candidates_of(gemm, m.npu, {m.memory, m.fabric});
+    const auto candidates =
+        candidates_of(gemm, mappings_of(gemm, {}, m.npu), m.npu, {m.memory, m.fabric});
     EXPECT_FALSE(candidates.empty());
     for (const TileCandidate& candidate : candidates) {
         EXPECT_TRUE(problems_of(gemm, candidate.mapping, m.npu).empty());
     }
-    EXPECT_TRUE(candidates_of(int8_gemm(64, 1 << 20, 64), m.npu, {m.memory, m.fabric}).empty());
+    const GemmProblem deep = int8_gemm(64, 1 << 20, 64);
+    EXPECT_TRUE(
+        candidates_of(deep, mappings_of(deep, {}, m.npu), m.npu, {m.memory, m.fabric}).empty());
 }
 
 }  // namespace

@@ -32,14 +32,24 @@ class WeightStationary final : public ProductDataflow<WeightStationaryMapping> {
     }
 
     Choice choose(const Case& a_case, Runner& runner) const override {
-        return best_expected(*this, a_case, runner);
+        const auto why = [this, &a_case] {
+            constexpr std::int64_t kSmallTile = 32;
+            WeightStationaryMapping small = stated_keys(a_case);
+            for (std::int64_t* open : {&small.m_ct, &small.k_ct, &small.n_ct}) {
+                *open = *open > 0 ? *open : kSmallTile;
+            }
+            const auto problems = problems_of(a_case.problem.get<GemmProblem>(), small,
+                                              a_case.device.get<NpuConfig>());
+            return problems.empty() ? std::string{} : problems.front();
+        };
+        return best_expected(*this, a_case, runner, why);
     }
 
     std::vector<Refusal> refusals(const Case& a_case) const override {
-        return a_case.mapping.empty()
-                   ? std::vector<Refusal>{}
-                   : refused(problems_of(a_case.problem.get<GemmProblem>(), given(a_case).keys,
-                                         a_case.device.get<NpuConfig>()));
+        return complete(a_case.mapping)
+                   ? refused(problems_of(a_case.problem.get<GemmProblem>(), given(a_case).keys,
+                                         a_case.device.get<NpuConfig>()))
+                   : std::vector<Refusal>{};
     }
 
     std::unique_ptr<Job> lower(const Case& a_case, RunResult& result) const override {
@@ -68,13 +78,25 @@ class WeightStationary final : public ProductDataflow<WeightStationaryMapping> {
     }
 
     std::vector<Candidate> candidates(const Case& a_case) const override {
-        return named(a_case, candidates_of(a_case.problem.get<GemmProblem>(),
-                                           a_case.device.get<NpuConfig>(), path_of(a_case.device)));
+        const auto& gemm = a_case.problem.get<GemmProblem>();
+        const auto& config = a_case.device.get<NpuConfig>();
+        const WeightStationaryMapping stated = stated_keys(a_case);
+        std::vector<WeightStationaryMapping> mappings = mappings_of(gemm, stated, config);
+        std::erase_if(mappings, [&](const WeightStationaryMapping& each) {
+            return (states(a_case, "reduction") && each.reduction != stated.reduction) ||
+                   (states(a_case, "c_buffers") && each.c_buffers != 1);
+        });
+        for (WeightStationaryMapping& each : mappings) {
+            each.c_buffers = states(a_case, "c_buffers") ? stated.c_buffers : each.c_buffers;
+        }
+        return named(a_case, candidates_of(gemm, mappings, config, path_of(a_case.device)));
     }
 
     std::vector<Candidate> variants(const Case& a_case, const Mapping& mapping) const override {
-        return named(a_case, variants_of(a_case.problem.get<GemmProblem>(), given(mapping).keys,
-                                         a_case.device.get<NpuConfig>(), path_of(a_case.device)));
+        return as_stated(
+            a_case,
+            named(a_case, variants_of(a_case.problem.get<GemmProblem>(), given(mapping).keys,
+                                      a_case.device.get<NpuConfig>(), path_of(a_case.device))));
     }
 
   private:

@@ -10,6 +10,7 @@
 namespace tilesim::workloads::npu::weight_stationary {
 
 struct WeightStationaryMapping {
+    // Tiles of 0: chosen.
     std::int64_t m_ct = 0;            // rows of the A and C tiles that stream past
     std::int64_t k_ct = 0, n_ct = 0;  // the tile of B a core keeps
     enum class Reduction {
@@ -32,5 +33,7 @@ struct WeightStationaryMapping {
 
 // The keys below `mapping.weight_stationary`; those that are left out keep their values.
 void read_keys(arch::base::config::Node& node, WeightStationaryMapping& mapping);
+// Whether what was read there leaves tile sizes to be chosen.
+bool leaves_open(const arch::base::config::Node& node, const WeightStationaryMapping& mapping);
 
 }  // namespace tilesim::workloads::npu::weight_stationary
