@@ -206,7 +206,8 @@ void CommandPath::activate(std::size_t channel, std::size_t bank, std::int64_t n
     rank.activated[rank.oldest] = bank;
     rank.activates[rank.oldest] = now;
     rank.oldest = (rank.oldest + 1) % rank.activated.size();
-    it.needs.activates += std::max(t_.tRRD_S.count(), t_.tFAW.count() / 4);
+    const base::Cycles apart = it.groups.size() == 1 ? t_.tRRD_L : t_.tRRD_S;
+    it.needs.activates += std::max(apart.count(), t_.tFAW.count() / 4);
     carry(channel, false, its.activate, t_.activate_command);
 }
 
@@ -332,10 +333,11 @@ void CommandPath::column(std::size_t channel, std::size_t bank, bool write, std:
     (write ? rank.write : rank.read) = bank;
     it.needs.data_bus += std::max(t_.burst, t_.tCCD_S).count();
     it.group_columns[bank / banks_per_group_] += (write ? t_.tCCD_L_WR : t_.tCCD_L).count();
-    if (write != it.last_write) {
-        it.needs.turns += (write ? t_.tRTW : t_.tWTR_S + t_.read_latency).count();
-        it.last_write = write;
+    if (it.last_column != nullptr && write != it.last_write) {
+        const base::Cycles to_read = it.groups.size() == 1 ? t_.tWTR_L : t_.tWTR_S;
+        it.needs.turns += (write ? t_.tRTW : to_read + t_.read_latency).count();
     }
+    it.last_write = write;
     carry(channel, true, path, t_.column_command);
     it.last_column = &path;
     it.data_end = now + (write ? t_.write_latency : t_.read_latency).count() + t_.burst.count();
@@ -400,7 +402,8 @@ std::vector<ChannelNeeds> CommandPath::needs() const {
         it.data_bus = std::max(it.data_bus, *std::max_element(channel.group_columns.begin(),
                                                               channel.group_columns.end()));
         for (const Bank& bank : channel.banks) {
-            it.rows = std::max(it.rows, bank.need + (bank.open ? visit(bank) : 0));
+            it.rows =
+                std::max(it.rows, bank.need + (bank.open ? opening(bank.written).count() : 0));
         }
         const std::size_t bus = i / channels_per_bus_;
         it.command_bus = split_ ? std::max(rows[bus], columns[bus]) : rows[bus] + columns[bus];

@@ -289,7 +289,7 @@ TEST(CommandPath, NeedsAreWhatTheCommandsTakeAtLeast) {
     const ChannelNeeds needs = told.path.needs().front();
     EXPECT_EQ(needs.data_bus, 13 + 13 + 37);  // of one group, more than 3 x 11
     EXPECT_EQ(needs.turns, 2);
-    EXPECT_EQ(needs.rows, (29 + 19 + 4 + 41 + 31) + 101);
+    EXPECT_EQ(needs.rows, (29 + 19 + 4 + 41 + 31) + 29);
     EXPECT_EQ(needs.activates, 2 * 10);  // a quarter of tFAW
     EXPECT_EQ(needs.command_bus, 2 * 2 + 3 * 3 + 1);
 }
