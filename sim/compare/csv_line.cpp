@@ -89,14 +89,17 @@ std::optional<double> positive_number(const std::string& text) {
                : std::nullopt;
 }
 
-double measured_nanoseconds(const std::string& text, const std::string& column,
-                            const std::string& file, int line) {
-    // What simulated time can hold.
+bool is_simulated_time(double nanoseconds) {
     constexpr double kLeast = 1e-6;
     constexpr double kMost = static_cast<double>(INT64_MAX) * kLeast;
+    return nanoseconds >= kLeast && nanoseconds <= kMost;
+}
+
+double measured_nanoseconds(const std::string& text, const std::string& column,
+                            const std::string& file, int line) {
     const auto value = positive_number(text);
     const double nanoseconds = value.value_or(1) * time_scale(column);
-    if (!value || nanoseconds < kLeast || nanoseconds > kMost) {
+    if (!value || !is_simulated_time(nanoseconds)) {
         throw arch::base::config::ConfigError(
             fmt::format("{}:{}:1: {}: must be a time above 0{}, got '{}'", file, line, column,
                         value ? ", 1 fs to 9223 s" : "", text));

@@ -26,8 +26,10 @@ double time_scale(std::string_view column);
 
 // A finite number above 0; nothing where the text is none.
 std::optional<double> positive_number(const std::string& text);
+// One that simulated time can hold: 1 fs to 9223 s.
+bool is_simulated_time(double nanoseconds);
 // Nanoseconds of a time in the unit of its column. Throws ConfigError, with the place, unless it is
-// one that a simulation could take: 1 fs to 9223 s.
+// such a time.
 double measured_nanoseconds(const std::string& text, const std::string& column,
                             const std::string& file, int line);
 

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
+#include <cctype>
+#include <optional>
 #include <sstream>
+#include <string_view>
 
 #include "arch/base/config.hpp"
 #include "sim/compare/csv_line.hpp"
@@ -67,16 +69,37 @@ Timing parse_csv(const std::string& text, const std::string& file) {
     return parse_rows(in, header, at, file);
 }
 
+std::string_view without_blanks(std::string_view text) {
+    return text.substr(std::min(text.find_first_not_of(' '), text.size()));
+}
+
+// The time that a text begins with, 0.5 ms; nothing where it does not.
+std::optional<double> printed_nanoseconds(std::string_view text) {
+    text = without_blanks(text);
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+    const auto value = positive_number(std::string{text.substr(0, digits)});
+    text = without_blanks(text.substr(digits));
+    const auto of_word = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+    const std::string unit{text.begin(), std::find_if_not(text.begin(), text.end(), of_word)};
+    const double nanoseconds = value.value_or(0) * nanoseconds_in(unit);
+    return is_simulated_time(nanoseconds) ? std::optional{nanoseconds} : std::nullopt;
+}
+
 // The average is the measurement where it is printed; minimum and maximum are its spread.
-Timing parse_text(const std::string& text) {
+Timing parse_text(std::string_view text) {
+    constexpr std::string_view kMachine = "NPU ";
+    constexpr std::string_view kWork = "matmul ";
+    constexpr std::string_view kTime = "time:";
     Timing timing;
-    const std::regex time(R"((?:Avg |Average )?NPU (?:matmul )?time: *([0-9.]+) *(ns|us|ms|s)\b)");
-    for (std::sregex_iterator at(text.begin(), text.end(), time), end; at != end; ++at) {
-        if (const auto value = positive_number((*at)[1].str())) {
-            if (at->prefix().str().ends_with("Min ") || at->prefix().str().ends_with("Max ")) {
-                continue;
-            }
-            timing.runs_ns.push_back(*value * nanoseconds_in((*at)[2].str()));
+    for (std::size_t at = text.find(kMachine); at != text.npos; at = text.find(kMachine, at + 1)) {
+        const std::string_view before = text.substr(0, at);
+        std::string_view rest = text.substr(at + kMachine.size());
+        rest.remove_prefix(rest.starts_with(kWork) ? kWork.size() : 0);
+        if (!rest.starts_with(kTime) || before.ends_with("Min ") || before.ends_with("Max ")) {
+            continue;
+        }
+        if (const auto time = printed_nanoseconds(rest.substr(kTime.size()))) {
+            timing.runs_ns.push_back(*time);
         }
     }
     return timing;

@@ -24,6 +24,23 @@ TEST(TimingFile, ReadsWhatHostProgramsPrint) {
     EXPECT_THAT(timing.runs_ns, ElementsAre(512'500.0));
 }
 
+TEST(TimingFile, PrintedTimesHaveAUnitAndARange) {
+    const auto runs = [](const std::string& text) { return parse_timing(text, "t").runs_ns; };
+    EXPECT_THAT(runs("NPU time:   2 ms, NPU time: 3s\nMax NPU time: 7us\nAverage NPU time: 5 ns"),
+                ElementsAre(2e6, 3e9, 5.0));
+    EXPECT_THAT(runs("NPU time: 1 mss NPU time: 1.2.3us NPU time: us NPU NPU time: 11us"),
+                ElementsAre(11'000.0));
+    EXPECT_THAT(runs("NPU time: 9224 s NPU time: 13 s"), ElementsAre(13e9));
+}
+
+TEST(TimingFile, LinesAreOfAnyLength) {
+    constexpr std::size_t kLong = 1'000'000;
+    const Timing timing = parse_timing("NPU time:" + std::string(kLong, ' ') +
+                                           "17us\nNPU time: 0." + std::string(kLong, '0') + "ms\n",
+                                       "t");
+    EXPECT_THAT(timing.runs_ns, ElementsAre(17'000.0));
+}
+
 TEST(TimingFile, BadTimesAreLocated) {
     const auto message = [](const std::string& text) -> std::string {
         try {
