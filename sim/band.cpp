@@ -167,7 +167,7 @@ Residual described(const workloads::RunResult& result) {
     run.device = result.device;
     run.host = result.host;
     const nlohmann::ordered_json empty = nlohmann::ordered_json::object();
-    const auto first = [&empty](const nlohmann::ordered_json& json) {
+    const auto first = [](const nlohmann::ordered_json& json) {
         return json.is_object() && !json.empty() ? json.begin().key() : std::string{};
     };
     const auto inside = [&](const nlohmann::ordered_json& json) {

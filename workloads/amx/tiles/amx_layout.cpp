@@ -14,8 +14,6 @@ using arch::base::ceil_div;
 
 namespace {
 
-constexpr std::int64_t kPage = 4096;
-
 std::int64_t parts_of(DataType type) {
     return type == DataType::F32 ? 3 : 1;  // f32 operands are three bf16
 }

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "workloads/amx/tiles/lowered_amx.hpp"
+
 namespace tilesim::workloads::amx::tiles {
 
 using arch::amx::program::Preparation;
@@ -75,7 +77,6 @@ void state_caches(LoweredAmx& lowered, const AmxMapping& mapping) {
 }
 
 void prepare_caches(Socket& socket, std::span<const Program> programs) {
-    constexpr std::int64_t kPage = 4096;
     std::size_t steps = 0;
     for (const Program& program : programs) {
         steps = std::max(steps, program.preparations.size());

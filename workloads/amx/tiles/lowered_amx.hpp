@@ -8,6 +8,8 @@
 
 namespace tilesim::workloads::amx::tiles {
 
+inline constexpr std::int64_t kPage = 4096;  // bytes
+
 // Bytes a thread reads or writes.
 struct AmxRegion {
     std::int64_t thread = 0;

@@ -36,8 +36,9 @@ std::string less_memory(ElementwiseProblem problem, const ElementwiseMapping& ma
         return fmt::format("{}fewer elements_per_call", fewer_buffers);
     }
     std::int64_t fits = 0;
-    for (std::int64_t step = std::bit_floor(static_cast<std::uint64_t>(problem.n)); step >= 1;
-         step /= 2) {
+    for (auto step =
+             static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(problem.n)));
+         step >= 1; step /= 2) {
         problem.n = fits + step;
         fits = needed_memory(problem, map, core) <= core.memory.count() ? problem.n : fits;
     }

@@ -215,7 +215,7 @@ class Lowering {
         if (shape_.adds || shape_.first_slice(slice)) {
             tiles.body.push_back({program::CallOp{kZero, {kC}, {}}});
         } else {
-            tiles.body.push_back({program::GetCascadeOp{words, kC}});
+            tiles.body.push_back({program::GetCascadeOp{words, {kC}}});
         }
         tiles.body.push_back({program::AcquireOp{a.locks.take_full()}});
         tiles.body.push_back({program::CallOp{kMultiply, {kA, kB, kC}, {kA, kC}}});
@@ -223,7 +223,7 @@ class Lowering {
         if (sends_c(slice)) {
             tiles.body.push_back({program::ReleaseOp{c.locks.give_full()}});
         } else {
-            tiles.body.push_back({program::PutCascadeOp{words, kC}});
+            tiles.body.push_back({program::PutCascadeOp{words, {kC}}});
         }
         program::LoopOp passes;
         passes.parameter = kPassesParameter;

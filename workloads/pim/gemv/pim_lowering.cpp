@@ -270,7 +270,8 @@ std::int64_t fold_commands(const GemvProblem& gemv, const PimPlacement& p, const
     const std::int64_t registers = registers_for(p.lanes, gemv.accumulate, pim);
     const std::int64_t lanes = pim.register_bits / bits_of(gemv.accumulate);  // of a register
     const std::int64_t apart = std::max<std::int64_t>(1, ceil_div(lanes, p.m));
-    const std::int64_t halvings = std::bit_width(static_cast<std::uint64_t>(apart)) - 1;
+    const auto halvings =
+        static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(apart))) - 1;
     // Registers of the same rows are added first.
     const std::int64_t merges = registers - ceil_div(registers, ceil_div(p.lanes, p.m));
     const std::int64_t shifts =
