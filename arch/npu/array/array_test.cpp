@@ -139,6 +139,24 @@ TEST(Array, ItsCriticalPathIsWhatFollowedOneAnotherAndAddsUpToItsTime) {
                 static_cast<double>(path.spent(PathPart::Writing)));
 }
 
+TEST(Array, ItsCriticalPathBeginsWithItsLaunch) {
+    constexpr base::Femtoseconds kBefore{1'234'567'890};
+    struct Nothing final : base::EventHandler {
+        void on_event(std::uint64_t, base::Femtoseconds) override {}
+    } nothing;
+    System system(copy_program(1));
+    system.queue.at(kBefore, nothing);
+    system.queue.run_until(kBefore);
+    system.run();
+    const base::Clock clock{system.config.clock};
+    const base::Cycles begin = clock.first_cycle_from(kBefore);
+    const base::Femtoseconds dispatch = system.config.command_processor.dispatch;
+    EXPECT_EQ(system.array->critical_path().spent(PathPart::Dispatch),
+              (clock.first_cycle_from(kBefore + dispatch) - begin).count());
+    EXPECT_EQ(system.array->critical_path().total(),
+              (system.array->finish_cycle() - begin).count());
+}
+
 // Two shims send a packet each; their headers name the descriptor of the other half of the buffer.
 TEST(Array, OutOfOrderPacketsGoWhereTheirHeadersSay) {
     program::Program program = copy_program(1);

@@ -47,10 +47,17 @@ struct StubTarget final : ControlTarget {
     void reset_channel(const program::ResetChannel&) override { note("channel reset"); }
     void reset_core(const program::ResetCore&) override { note("core reset"); }
 
-    void note(std::string what) { writes.emplace_back(std::move(what), bench.now()); }
+    void note(std::string what) {
+        writes.emplace_back(std::move(what), bench.now());
+        if (path != nullptr) {
+            accounted.push_back(path->until());
+        }
+    }
 
     TestBench& bench;
     std::vector<std::pair<std::string, Cycles>> writes;
+    const CriticalPath* path = nullptr;  // the processor's
+    std::vector<Cycles> accounted;       // of it at each write
     bool lock_is_there = true;
     int acquires = 0;
     bool channel_is_idle = true;
@@ -143,6 +150,17 @@ TEST(CommandProcessor, ATokenThatComesLaterIsWaitedForAndThenCostsASync) {
     EXPECT_EQ(*bench.processor.waiting_for(), kChannel);
     EXPECT_TRUE(bench.processor.waits_for_token());
     EXPECT_EQ(bench.run_sequence(), 89_cyc + kSync);
+}
+
+// Whoever it starts goes on with it.
+TEST(CommandProcessor, WhatItDoesIsOnItsPathWhenItTakesEffect) {
+    ProcessorBench bench({program::CopyToTile{.bytes = 8}, program::PushTask{}});
+    bench.target.path = &bench.processor.path();
+    bench.run();
+    const Cycles copy = kCopyStart + kCopyWord * 2;
+    EXPECT_THAT(bench.target.accounted, ElementsAre(kDispatch + copy, kDispatch + copy + kWrite));
+    EXPECT_EQ(bench.processor.path().spent(PathPart::Copying), copy.count());
+    EXPECT_EQ(bench.processor.path().spent(PathPart::Writing), kWrite.count());
 }
 
 // Of a token that was there before it goes on with its own.

@@ -88,6 +88,26 @@ TEST(CoreLocks, ALockGoesToOneWaitingCoreACycle) {
     EXPECT_THAT(other.done, ElementsAre(29 + 1 + kWake));
 }
 
+TEST(CoreLocks, WhoWaitsGoesOnWithThePathToTheEndOfTheRelease) {
+    constexpr std::int64_t kWorked = 5;
+    Bench b;
+    base::stats::Group beside{""};
+    CoreAccount account(b.time.scheduler, beside);
+    testing::Core other{b.time};
+    CoreLocks locks_of_other(b.config.core, {LockRole::Other, LockRole::Other}, b.time.scheduler,
+                             b.locks, account, other);
+    const program::LockAction acquire{kTaken, -1};
+    const program::LockAction release{kTaken, 1};
+    locks_of_other.acquire(acquire);
+    b.account.enter(CoreState::Multiply);
+    b.time.at(kWorked, [&] { b.locks_of_core.release(release); });
+    b.time.run();
+    EXPECT_THAT(other.done, ElementsAre(kWorked + kOccupied + kWake));
+    EXPECT_EQ(account.path().spent(PathPart::Multiply), kWorked);
+    EXPECT_EQ(account.path().spent(PathPart::Locks), kOccupied);
+    EXPECT_EQ(account.path().total(), kWorked + kOccupied);
+}
+
 TEST(CoreLocks, WhoReleasesALockSaysWhyACoreWaitsForIt) {
     const auto waits = [](LockRole role) {
         Bench b(role);

@@ -31,6 +31,34 @@ TEST(DmaChannel, AQueuedTaskStartsWhenTheOneBeforeHasEnded) {
     EXPECT_THAT(bench.mover->begun, ElementsAre(5_cyc + kTaskStart, end + kTaskStart));
 }
 
+// A lock that came late has delayed words, as its way to the stream has.
+TEST(DmaChannel, ItsPathIsTheFetchThenTheStreams) {
+    SendingChannel bench;
+    bench.write(0, {}, program::LockAction{0, -1});
+    bench.push_at(0_cyc, {});
+    bench.at(83_cyc, [&] { bench.locks.release({0, 1}, 83_cyc); });
+    bench.run();
+    const Cycles end = 83_cyc + kGrantToStream + kMoved;
+    EXPECT_EQ(bench.channel.path().spent(PathPart::Fetching), kTaskStart.count());
+    EXPECT_EQ(bench.channel.path().spent(PathPart::Stream), (end - kTaskStart).count());
+}
+
+TEST(DmaChannel, AnIdleChannelGoesOnWithThePathOfWhoPushes) {
+    SendingChannel bench;
+    bench.write(0);
+    CriticalPath first;
+    first.charge(PathPart::Writing, 5_cyc);
+    CriticalPath second;
+    second.charge(PathPart::Copying, 7_cyc);
+    bench.at(5_cyc, [&] { bench.channel.push({}, &first); });
+    bench.at(7_cyc, [&] { bench.channel.push({}, &second); });  // waits for the first
+    bench.run();
+    EXPECT_EQ(bench.channel.path().spent(PathPart::Writing), 5);
+    EXPECT_EQ(bench.channel.path().spent(PathPart::Copying), 0);
+    EXPECT_EQ(bench.channel.path().spent(PathPart::Fetching), (kTaskStart * 2).count());
+    EXPECT_EQ(bench.channel.path().spent(PathPart::Stream), (kMoved * 2).count());
+}
+
 TEST(DmaChannel, AResetDropsQueueAndTaskAndAWaitForALock) {
     SendingChannel bench;
     bench.write(0, {}, program::LockAction{0, -1});

@@ -43,7 +43,9 @@ struct Source final : stream::StreamSourceClient {
 };
 struct Receiver final : stream::StreamSinkClient {
     std::vector<Cycles> received;
+    CriticalPath* path = nullptr;
     void on_stream_received(Cycles now) override { received.push_back(now); }
+    CriticalPath* critical_path() override { return path; }
 };
 
 struct ShimBench : TestBench {
@@ -146,6 +148,25 @@ TEST(ShimReader, WhatItWaitsForIsOnItsPath) {
     const CriticalPath all = path(config_with(kBursts));
     EXPECT_EQ(all.spent(PathPart::Reading), (kFirstAnswer - kStartOfTask).count());
     EXPECT_EQ(all.spent(PathPart::Stream), kBursts * kBurstWords.count());
+}
+
+// It made the stream wait, but not the reads: each set out as the one before had been answered.
+TEST(ShimReader, AReceiverThatBeganLateDelaysNoReads) {
+    constexpr std::int64_t kBursts = 3;
+    constexpr Cycles kLate = kFirstAnswer + kBurstWords + 5_cyc;
+    ReaderBench bench(config_with(1));
+    CriticalPath receiver;
+    receiver.charge(PathPart::Multiply, kLate);
+    bench.receiver.path = &receiver;
+    bench.write_descriptor(0, kBursts * kBurst);
+    bench.at(kLate, [&] { bench.sink.begin(kBursts * kBurst / 4, kLate); });
+    bench.push_at(0_cyc);
+    bench.run_until(kLate + 1_cyc);
+    EXPECT_EQ(bench.channel.path().spent(PathPart::Multiply), kLate.count());
+    bench.run();
+    EXPECT_EQ(bench.channel.path().spent(PathPart::Multiply), 0);
+    EXPECT_EQ(bench.channel.path().spent(PathPart::Reading),
+              (kTranslation + (kRequest + kMemory + kResponse + kPort) * kBursts).count());
 }
 
 TEST(ShimReader, TheFirstRequestLeavesAtTheTasksStart) {
@@ -382,7 +403,9 @@ TEST(ShimWriter, WhatItWaitsForIsOnItsPath) {
         return bench.channel.path();
     };
     const CriticalPath one = path(1);
+    const CriticalPath two = path(2);  // the first, the third and the fifth, which it follows
     const CriticalPath all = path(kBursts);
+    EXPECT_EQ(two.spent(PathPart::WritingMemory), (kPort + kRequest + kMemory).count() * 3);
     EXPECT_EQ(one.spent(PathPart::WritingMemory), (kPort + kRequest + kMemory).count() * kBursts);
     EXPECT_EQ(all.spent(PathPart::WritingMemory), (kPort + kRequest + kMemory).count());
 }

@@ -322,6 +322,23 @@ TEST(StreamFlow, APacketOnItsWayIsAnnouncedAsItsFirstWordArrives) {
     EXPECT_THAT(bench.receiver.packets, ElementsAre(4));
 }
 
+// Whether it is still to leave or on its way; of one that was there before nobody has waited for
+// anything.
+TEST(StreamFlow, WhoAwaitsAPacketGoesOnWithItsSendersPath) {
+    const auto path = [](Cycles awaited) {
+        TwoSenders bench;
+        bench.of_one.path.charge(PathPart::Reading, 10_cyc);
+        bench.receiver.path.charge(PathPart::Multiply, awaited);
+        bench.at(awaited, [&] { bench.receiver.sink.await_packet(); });
+        bench.at(10_cyc, [&] { bench.one.begin(1, 1, 10_cyc, {.descriptor = 4}); });
+        bench.run();
+        return bench.receiver.path;
+    };
+    EXPECT_EQ(path(2_cyc).spent(PathPart::Reading), 10);
+    EXPECT_EQ(path(10_cyc + kLatency - 1_cyc).spent(PathPart::Reading), 10);
+    EXPECT_EQ(path(10_cyc + kLatency).spent(PathPart::Reading), 0);
+}
+
 TEST(StreamFlow, BroadcastGoesAtThePaceOfTheLastReceiver) {
     Bench bench;
     Source source;

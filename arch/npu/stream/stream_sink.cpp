@@ -40,9 +40,14 @@ void StreamSink::await_packet() {
         const bool earlier = first == nullptr || arrival < first->first_arrival(*this);
         first = arrival < Cycles{INT64_MAX} && earlier ? flow : first;
     }
-    if (first != nullptr) {
-        announce(first->first_arrival(*this), first->descriptor_of_first(*this));
+    if (first == nullptr) {
+        return;
     }
+    const Cycles arrival = first->first_arrival(*this);
+    if (arrival > scheduler_->now()) {
+        follow(client_.critical_path(), first->source().critical_path());
+    }
+    announce(arrival, first->descriptor_of_first(*this));
 }
 
 void StreamSink::announce(Cycles arrival, std::optional<std::int64_t> descriptor) {
