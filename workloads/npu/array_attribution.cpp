@@ -244,11 +244,10 @@ const Resource* Account::longest_beside(const Resource& resource) const {
     return longest;
 }
 
-// What the launch and the others leave for it to save.
+// What the others leave for it to save.
 double Account::left_by_others(const Resource& resource) const {
     const Resource* longest = longest_beside(resource);
-    const double end = longest == nullptr ? 0 : end_beside(resource, *longest);
-    return std::max(0.0, total_ - std::max(dispatch_, end));
+    return longest == nullptr ? total_ : std::max(0.0, total_ - end_beside(resource, *longest));
 }
 
 // Of such a share of its path.
