@@ -20,6 +20,7 @@ constexpr ChannelStatus kWaiting{.starting = false,
 TEST(ChannelWords, AStateIsAWordOfItsChannel) {
     EXPECT_EQ(encode_state(TileKind::Core, 1, kWaiting), 1U << 2 | 1U << 18 | 1U << 19 | 3U << 20);
     EXPECT_EQ(encode_state(TileKind::Core, 1, {}), 0U);
+    EXPECT_EQ(encode_state(TileKind::Core, 1, {.queued = 9}), 7U << 20);  // the most it can say
 }
 
 TEST(ChannelWords, ATaskSaysTheSameAfterTheQueue) {

@@ -58,7 +58,6 @@ TEST_P(RoundTrip, ADescriptorSaysTheSameAfterTheRegisters) {
 INSTANTIATE_TEST_SUITE_P(DescriptorWords, RoundTrip,
                          testing::Values(TileKind::Shim, TileKind::Memory, TileKind::Core));
 
-// Zeros of three dimensions; those of a dimension that the descriptor does not have are none of it.
 TEST(DescriptorWords, PaddingSaysTheSameAfterTheRegisters) {
     program::BufferDescriptor d = descriptor();
     d.padding = {{1, 2}, {0, 0}, {3, 0}};
@@ -72,6 +71,27 @@ TEST(DescriptorWords, PaddingSaysTheSameAfterTheRegisters) {
     d.padding = {{0, 0}, {0, 0}, {0, 0}};
     EXPECT_TRUE(decode_descriptor(TileKind::Memory, 3, encode_descriptor(TileKind::Memory, {d, 0}))
                     .descriptor.padding.empty());
+}
+
+// The outermost of its dimensions has no wrap.
+TEST(DescriptorWords, ZerosAreOfTheDimensionsItHas) {
+    program::BufferDescriptor d = descriptor();
+    d.dimensions = {{8, 3}};
+    d.padding = {{1, 2}, {0, 5}, {3, 0}};
+    const RegisterDescriptor decoded =
+        decode_descriptor(TileKind::Memory, 3, encode_descriptor(TileKind::Memory, {d, 0}));
+    ASSERT_EQ(decoded.descriptor.dimensions.size(), 2U);
+    EXPECT_EQ(decoded.descriptor.dimensions[1].size, d.length / 8);
+    ASSERT_EQ(decoded.descriptor.padding.size(), 2U);
+    EXPECT_EQ(decoded.descriptor.padding[1].after, 5);
+}
+
+TEST(DescriptorWords, AnIterationBehindItsWrapCountsFromTheStart) {
+    program::BufferDescriptor d = descriptor();
+    d.iteration->current = 6;  // of four
+    const RegisterDescriptor decoded =
+        decode_descriptor(TileKind::Core, 3, encode_descriptor(TileKind::Core, {d, 0}));
+    EXPECT_EQ(decoded.descriptor.iteration->current, 2);
 }
 
 // The first generation. Bits: Xilinx/aie-rt, xaiegbl_params.h.
