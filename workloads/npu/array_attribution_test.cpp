@@ -149,19 +149,22 @@ TEST(Bottlenecks, ChannelsOfDramThatHardlyLackARequestNeedTheirTime) {
 
 // The rounds left out are like those simulated, and have no launch.
 TEST(Bottlenecks, ASampledRunHasOneLaunch) {
-    const auto run = [](double total) {
+    const auto run = [](double total, double way = 0) {
         RunResult result;
         result.mapping = nlohmann::ordered_json::object();
         result.sampled.emplace();
         result.time_ns = total;
         result.where = {{"core", {{"multiply", 1}}},
                         {"command_processor", {{"writing", 1}, {"waiting_for_token", total - 1}}}};
-        name_array_bottlenecks(result, path({{Dispatch, 600}, {Multiply, 300}, {Reading, 100}}));
+        ArrayFindings findings = path({{Dispatch, 600}, {Multiply, 300}, {Reading, 100}});
+        findings.way = {600, way};
+        name_array_bottlenecks(result, findings);
         return result;
     };
     EXPECT_EQ(run(1000).bottleneck, "dispatch");
     EXPECT_EQ(run(5000).bottleneck, "core kernel: multiply");
-    EXPECT_DOUBLE_EQ(run(5000).most_saved_percent.value(), 66);  // three quarters of 4400
+    EXPECT_DOUBLE_EQ(run(5000).most_saved_percent.value(), 66);       // three quarters of 4400
+    EXPECT_DOUBLE_EQ(run(5000, 200).most_saved_percent.value(), 44);  // beside half of 4400
 }
 
 TEST(Bottlenecks, AnArrayWithoutCoresIsJudgedByItsShims) {

@@ -54,6 +54,7 @@ TEST(StatedKeys, HoldWhereEveryOneOfThemIsAsStated) {
     EXPECT_TRUE(holds(keys, {.columns = 7, .rows = 3, .packed = true}));
     EXPECT_FALSE(holds(keys, {.columns = 7, .rows = 5, .packed = true}));
     EXPECT_FALSE(holds(keys, {.columns = 7, .rows = 3}));
+    EXPECT_FALSE(keys.hold({{"rows", 3}}));  // a candidate without such a key
     EXPECT_TRUE(holds({}, {.columns = 7}));
 }
 

@@ -246,6 +246,30 @@ INSTANTIATE_TEST_SUITE_P(
                     Counters{64, {1, 256, 1}, {4, 256, 7}},  // both step
                     Counters{17, {1, 1, 0}, {1, 256, 9}}));  // every ninth word
 
+TEST(FirstDescriptorWords, CountersThatNoDimensionsSayAreNotModelled) {
+    const auto refusal = [](const Counters& given) {
+        return not_modelled(TileKind::Core, counting(given), Generation::First);
+    };
+    using testing::HasSubstr;
+    EXPECT_THAT(refusal({96, {4, 2, 5}, {6, 256, 7}}), HasSubstr("do not nest"));
+    EXPECT_THAT(refusal({64, {2, 2, 5}, {8, 2, 7}}), HasSubstr("do not nest"));  // five dimensions
+    EXPECT_EQ(refusal({64, {2, 2, 5}, {8, 8, 7}}), "");
+}
+
+// A counter wraps after 256 at most: the other goes on, to the end of the transfer.
+TEST(FirstDescriptorWords, ALongDimensionTakesBothCounters) {
+    program::BufferDescriptor d = first_descriptor();
+    d.length = 700;
+    d.dimensions = {{700, 3}};
+    const auto words = encode_descriptor(TileKind::Core, {d, 0}, Generation::First);
+    EXPECT_EQ(words[2], 255U << 16 | 3U);
+    EXPECT_EQ(words[3], 255U << 24 | 255U << 16 | 768U);
+    const auto got = decode_descriptor(TileKind::Core, 0, words, Generation::First).descriptor;
+    ASSERT_EQ(got.dimensions.size(), 1U);
+    EXPECT_EQ(got.dimensions[0].size, 700);
+    EXPECT_EQ(got.dimensions[0].stride, 3);
+}
+
 TEST(FirstDescriptorWords, ALinearDescriptorHasNoDimensions) {
     const auto words =
         encode_descriptor(TileKind::Core, {first_descriptor(), 0}, Generation::First);
