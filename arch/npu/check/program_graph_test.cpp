@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "arch/npu/check/marked_graph.hpp"
 #include "arch/npu/check/transfer_checks.hpp"
 #include "arch/npu/stream/router.hpp"
@@ -130,6 +132,36 @@ TEST(MarkedGraph, TheRatioIsTimeOverTokensOfTheTightestCycle) {
     EXPECT_NEAR(graph.period(frame)->cycles, 5.5, 1e-9);
     graph.add_edge(b, a, 1, 0, false);
     EXPECT_FALSE(graph.period(frame).has_value());
+}
+
+// The second frame has three rounds for one of the first. Where it should have two as well, what
+// goes between them bounds nothing in the long run.
+TEST(MarkedGraph, FramesThatAreRelatedShareTheirTightestCycle) {
+    const auto periods = [](bool between, bool contradicted) {
+        MarkedGraph graph;
+        const auto slow = graph.add_frame();
+        const auto quick = graph.add_frame();
+        const auto a = graph.add_node(slow, "a");
+        const auto b = graph.add_node(quick, "b");
+        graph.relate(slow, 3, quick, 1);
+        if (contradicted) {
+            graph.relate(slow, 2, quick, 1);
+        }
+        graph.add_edge(a, a, 30, 1, false);
+        graph.add_edge(b, b, 7, 1, false);
+        if (between) {
+            graph.add_edge(a, b, 47, 0, false);
+            graph.add_edge(b, a, 53, 1, false);  // a token of three a round of `slow`
+        }
+        graph.solve_rates();
+        return std::pair{graph.period(slow).value().cycles, graph.period(quick).value().cycles};
+    };
+    constexpr double kRounding = 1e-6;
+    EXPECT_NEAR(periods(false, false).first, 30, kRounding);
+    EXPECT_NEAR(periods(false, false).second, 10, kRounding);
+    EXPECT_NEAR(periods(true, false).first, 300, kRounding);
+    EXPECT_NEAR(periods(true, false).second, 100, kRounding);
+    EXPECT_NEAR(periods(true, true).first, 30, kRounding);
 }
 
 // --- transfers ---
