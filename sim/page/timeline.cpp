@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
-#include <regex>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,30 @@ struct Lane {
     std::string name;
     std::vector<Span> spans;  // in the order of time
 };
+
+// "npu.channel.mm2s" of "npu.channel(3,2).mm2s0", "core_trace" of "core_trace for tile2,0". Without
+// a regular expression: the library's needs stack for every character of a name.
+std::string without_numbers(std::string_view name) {
+    name = name.substr(0, name.find(" for tile"));
+    std::string kind;
+    for (std::size_t at = 0; at < name.size();) {
+        const std::size_t digits = std::min(name.find_first_not_of("0123456789", at), name.size());
+        if (name[at] == '(') {
+            const std::size_t close = name.find(')', at);
+            if (close == name.npos) {
+                return kind.append(name.substr(at));
+            }
+            at = close + 1;
+        } else if (digits == at) {
+            kind += name[at++];
+        } else {
+            const bool ends = digits == name.size() || name[digits] == '.';
+            kind += ends ? "" : name.substr(at, digits - at);
+            at = digits;
+        }
+    }
+    return kind;
+}
 
 struct Kind {
     std::string name;
@@ -101,14 +126,13 @@ class TraceReader {
     }
     // "npu.tile(3,2).mm2s0" of "mem_trace for tile2,3": "core mm2s".
     std::string kind_of(const Thread& thread) const {
-        static const std::regex numbers{R"( for tile.*|\([^)]*\)|[0-9]+(?=\.|$))"};
         const std::string process = process_of(thread);
         if (thread.component.empty()) {
-            return std::regex_replace(process, numbers, "");
+            return without_numbers(process);
         }
         const std::size_t tile = thread.component.find("tile(");
         if (tile == std::string::npos) {
-            return std::regex_replace(thread.component, numbers, "");
+            return without_numbers(thread.component);
         }
         const std::string unit = thread.component.substr(thread.component.find(").", tile) + 2);
         const char* const place = process.find("memtile_trace") != std::string::npos
@@ -116,7 +140,7 @@ class TraceReader {
                                   : process.find("shim_trace") != std::string::npos ? "shim "
                                   : unit.starts_with("core")                        ? ""
                                                                                     : "core ";
-        return place + std::regex_replace(unit, numbers, "");
+        return place + without_numbers(unit);
     }
 
   private:

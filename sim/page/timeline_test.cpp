@@ -74,6 +74,25 @@ TEST(Timeline, WithoutComponentsThereIsALaneAnEvent) {
     EXPECT_EQ(line["states"], Json({"LOCK_STALL"}));
 }
 
+TEST(Timeline, AKindIsAComponentsNameWithoutNumbers) {
+    const auto kind_of = [](const std::string& component) {
+        const Json name = {{"name", "thread_name"},
+                           {"ph", "M"},
+                           {"pid", 0},
+                           {"tid", 0},
+                           {"args", {{"name", "BUSY"}, {"component", component}}}};
+        const Json begin = {{"ts", 1}, {"ph", "B"}, {"pid", 0}, {"tid", 0}};
+        const Json end = {{"ts", 2}, {"ph", "E"}, {"pid", 0}, {"tid", 0}};
+        const Json events = Json::array({name, begin, end});
+        return timeline(events.dump(), "t.json")["kinds"][0]["name"].get<std::string>();
+    };
+    EXPECT_EQ(kind_of("fabric.port(2).reads"), "fabric.port.reads");
+    EXPECT_EQ(kind_of("agents.npu0.host"), "agents.npu.host");
+    EXPECT_EQ(kind_of("l2 of 3 cores7"), "l2 of 3 cores");
+    EXPECT_EQ(kind_of("bank(3"), "bank(3");
+    EXPECT_EQ(kind_of(std::string(200'000, 'x')), std::string(200'000, 'x'));
+}
+
 TEST(Timeline, KeepsTheLongestOfAKindAndCountsTheRest) {
     Json events = Json::array();
     for (int i = 0; i < 5'003; ++i) {
