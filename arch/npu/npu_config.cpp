@@ -75,7 +75,7 @@ void read_core(Node node, CoreConfig& core) {
 void read_shim(Node node, ShimConfig& shim) {
     node.optional("locks", shim.locks, {1, 64}, "locks of a shim tile");
     node.optional("burst", shim.burst, {64, 4096},
-                  "largest AXI burst; none crosses a multiple of it");
+                  "largest AXI burst; those of longer runs end at multiples of it");
     node.optional("outstanding_bursts", shim.outstanding_bursts, {1, 1024},
                   "read bursts a channel keeps under way");
     node.optional("outstanding_writes", shim.outstanding_writes, {1, 1024},

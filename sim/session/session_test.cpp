@@ -10,6 +10,7 @@
 #include <fstream>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -442,6 +443,10 @@ constexpr const char* kGemv =
 constexpr const char* kOnVersal = "gemm: {M: 60, K: 90, N: 20, a: int16, b: int16, c: int16}";
 constexpr const char* kSilu = "elementwise: {operation: silu, elements: 16384}";
 
+const char* device_of(std::string_view workload) {
+    return workload == kOnVersal ? "vck190" : "xdna2";
+}
+
 // What is stated stays, and what is chosen is what the same mapping given whole would be.
 TEST(Session, AMappingThatStatesSomeOfItsKeysHasTheOthersChosen) {
     const std::tuple<const char*, const char*, const char*> parts[] = {
@@ -460,7 +465,7 @@ TEST(Session, AMappingThatStatesSomeOfItsKeysHasTheOthersChosen) {
         {kSilu, "elementwise", "{columns: 3}"},
     };
     for (const auto& [workload, name, keys] : parts) {
-        const char* const device = workload == kOnVersal ? "vck190" : "xdna2";
+        const char* const device = device_of(workload);
         const workloads::RunResult part =
             run_mapped(device, workload, fmt::format("{}: {}", name, keys));
         auto document = arch::base::config::Document::parse(keys, "test");
@@ -490,7 +495,7 @@ TEST(Session, AMappingThatStatesItsTileIsTakenAsItIs) {
 TEST(Session, AMappingThatStatesWhatNoneCanHaveIsRefusedWithTheReason) {
     const auto refusal = [](const char* workload, const char* mapping) {
         try {
-            run_mapped(workload == kOnVersal ? "vck190" : "xdna2", workload, mapping);
+            run_mapped(device_of(workload), workload, mapping);
         } catch (const arch::base::config::ConfigError& error) {
             return std::string{error.what()};
         }

@@ -49,6 +49,24 @@ struct Heard final : port::RequestListener {
     std::vector<std::vector<std::int64_t>> next;
 };
 
+// A stream begun, heard from the request of a number on.
+struct HeardStream {
+    HeardStream(std::int64_t requests, std::int64_t outstanding, std::int64_t from)
+        : driver(config_of(requests, outstanding), memory) {
+        driver.listen(&heard, from);
+        driver.start();
+    }
+    static StreamConfig config_of(std::int64_t requests, std::int64_t outstanding) {
+        StreamConfig config;
+        config.requests = requests;
+        config.outstanding = outstanding;
+        return config;
+    }
+    Asked memory;
+    Heard heard;
+    StreamDriver driver;
+};
+
 TEST(StreamDriver, WhatLetsRequestsComeIsToldFromOneOfThemOn) {
     const base::Clock clock{base::Hertz{2'800'000'000}};
     using Next = std::vector<std::vector<std::int64_t>>;
@@ -56,32 +74,18 @@ TEST(StreamDriver, WhatLetsRequestsComeIsToldFromOneOfThemOn) {
          {std::tuple{0, 100, Next{{0, 1000, 1100}, {0, 2000, 2100}}},
           {1, 1100, {{0, 2000, 2100}}},
           {2, 2100, {}}}) {
-        Asked memory;
-        StreamConfig config;
-        config.requests = 3;
-        config.outstanding = 1;
-        StreamDriver driver(config, memory);
-        Heard heard;
-        driver.listen(&heard, from);
-        driver.start();
-        driver.on_memory_complete(memory.requests[0].tag, clock.time_of(1000_cyc));
-        driver.on_memory_complete(memory.requests[1].tag, clock.time_of(2000_cyc));
-        EXPECT_EQ(heard.first, std::vector<std::int64_t>{first});
-        EXPECT_EQ(heard.next, next);
+        HeardStream stream(3, 1, from);
+        const auto& requests = stream.memory.requests;
+        stream.driver.on_memory_complete(requests[0].tag, clock.time_of(1000_cyc));
+        stream.driver.on_memory_complete(requests[1].tag, clock.time_of(2000_cyc));
+        EXPECT_EQ(stream.heard.first, std::vector<std::int64_t>{first});
+        EXPECT_EQ(stream.heard.next, next);
     }
 }
 
 // Of several that come first all are heard of.
 TEST(StreamDriver, ThoseThatComeWithTheFirstToldOfAreToldOfWithIt) {
-    Asked memory;
-    StreamConfig config;
-    config.requests = 8;
-    config.outstanding = 4;
-    StreamDriver driver(config, memory);
-    Heard heard;
-    driver.listen(&heard, 3);
-    driver.start();
-    EXPECT_EQ(heard.first, std::vector<std::int64_t>{100});
+    EXPECT_EQ(HeardStream(8, 4, 3).heard.first, std::vector<std::int64_t>{100});
 }
 
 }  // namespace
