@@ -182,6 +182,9 @@ Json to_json(const RunResult& result, bool host) {
     if (result.most_saved_percent) {
         json["most_saved_percent"] = *result.most_saved_percent;
     }
+    if (result.faster_together) {
+        json["faster_together"] = {result.faster_together->first, result.faster_together->second};
+    }
     json["where_time_went"] = where_in_json(result);
     json["busy"] = busy_in_json(result);
     json["memory"] = memory_in_json(result);

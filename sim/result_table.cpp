@@ -208,6 +208,10 @@ std::string rate_lines(const RunResult& result) {
         text += line("faster alone", fmt::format("the bottleneck saves {:.1f} % at most",
                                                  *result.most_saved_percent));
     }
+    if (result.faster_together) {
+        text += line("faster together", fmt::format("{}; {}", result.faster_together->first,
+                                                    result.faster_together->second));
+    }
     return text;
 }
 

@@ -134,6 +134,9 @@ void take_longest(RunResult& result, std::vector<Cause> causes) {
 
 void take_most_saving(RunResult& result, std::vector<Saving> savings, double total) {
     constexpr double kAlike = 0.01;
+    const auto on_path = [](const Saving& a, const Saving& b) { return a.path < b.path; };
+    const Saving longest =
+        savings.empty() ? Saving{} : *std::max_element(savings.begin(), savings.end(), on_path);
     std::vector<Saving> ranked;
     while (!savings.empty() && ranked.size() < 2) {
         const double most =
@@ -154,6 +157,9 @@ void take_most_saving(RunResult& result, std::vector<Saving> savings, double tot
     };
     result.bottleneck = name(ranked[0]);
     result.next_bottleneck = ranked[0].limit.empty() ? name(ranked[1]) : ranked[0].limit;
+    if (ranked[0].cause != longest.cause && !longest.limit.empty()) {
+        result.faster_together = {longest.cause, longest.limit};
+    }
     result.most_saved_percent = total > 0 ? arch::base::kPercent * ranked[0].most / total : 0;
 }
 

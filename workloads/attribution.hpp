@@ -43,8 +43,8 @@ struct Saving {
     std::string limit = {};  // what keeps it from saving all of it; empty: nothing does
 };
 // By what they save where they are made twice as fast, to within a hundredth of the time, and by
-// their path: bottleneck, what keeps it from saving more or else what comes next, and how much the
-// bottleneck saves at most.
+// their path: bottleneck, what keeps it from saving more or else what comes next, how much the
+// bottleneck saves at most, and which two it takes to shorten the longest part of the path.
 void take_most_saving(RunResult& result, std::vector<Saving> savings, double total);
 // The causes are the states of one component class: "<prefix><state>".
 void name_bottlenecks(RunResult& result, std::string_view component, const std::string& prefix);

@@ -71,6 +71,9 @@ struct RunResult {
     std::string next_bottleneck;
     // Of the time, what a faster bottleneck alone spares at most, where that is known.
     std::optional<double> most_saved_percent;
+    // The longest part of the critical path, where another one that needs as long leaves it so
+    // little to save that it is not the bottleneck; and that other one.
+    std::optional<std::pair<std::string, std::string>> faster_together;
     // Component class -> state -> cycles, averaged over the components of the class.
     std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>> where;
     // Component -> share of its time in which it did its work.

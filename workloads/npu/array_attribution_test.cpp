@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <initializer_list>
+#include <string>
 #include <utility>
 
 #include "arch/base/stats.hpp"
@@ -99,6 +100,20 @@ TEST(Bottlenecks, WhatOthersNeedBoundsWhatAFasterPartSaves) {
     EXPECT_EQ(run(701).bottleneck, "dispatch");
     EXPECT_DOUBLE_EQ(run(701).most_saved_percent.value(), 20);
     EXPECT_EQ(run(701).next_bottleneck, "streams from the shims, a word a cycle");
+}
+
+TEST(Bottlenecks, TwoThatNeedAsLongMustBeFasterTogether) {
+    const auto run = [](double busy) {
+        ArrayFindings findings = path({{Dispatch, 200}, {ShimStreamIn, 800}});
+        findings.way = {210, busy};
+        return named(findings).faster_together;
+    };
+    EXPECT_EQ(run(701),
+              (std::pair<std::string, std::string>("streams from the shims, a word a cycle",
+                                                   "shim reads waiting for DRAM and its fabric")));
+    EXPECT_FALSE(run(699));  // the streams are the bottleneck
+    EXPECT_FALSE(run(0));
+    EXPECT_FALSE(named(path({{Dispatch, 400}, {ShimStreamIn, 300}})).faster_together);
 }
 
 TEST(Bottlenecks, WhatTheProcessorWritesSoonerBeginsSooner) {
