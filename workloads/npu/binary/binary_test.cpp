@@ -91,6 +91,27 @@ TEST(Transaction, ArgumentsFromTheFifthOnCarryAFlag) {
     EXPECT_EQ(std::get<Patch>(result.instructions[0]).offset, 128);
 }
 
+TEST(Transaction, ReadsNameTheirRegisters) {
+    const Transaction result = read(sequence(2, {0x82, 32, 2, 0, 0x04300100, 0, 0x1D220, 0,  //
+                                                 0x82, 16, 1, 0x04300104}));
+    EXPECT_EQ(std::get<Read>(result.instructions.at(0)).addresses,
+              (std::vector<std::uint64_t>{0x04300100, 0x1D220}));
+    EXPECT_EQ(std::get<Read>(result.instructions.at(1)).addresses,
+              std::vector<std::uint64_t>{0x04300104});
+    EXPECT_THAT(error_of([] {
+                    read(sequence(1, {0x82, 20, 1, 0, 0x1D220}));
+                }),
+                HasSubstr("a read of 1 registers does not have 20 bytes"));
+    EXPECT_THAT(error_of([] {
+                    read(sequence(1, {0x82, 16, 0x7FFFFFFF, 0}));
+                }),
+                HasSubstr("a read of 2147483647 registers"));
+    EXPECT_THAT(error_of([] {
+                    read(sequence(1, {0x84, 12, 0}));
+                }),
+                HasSubstr("operation 0x84 (merge sync) is not modelled"));
+}
+
 TEST(Transaction, WhatDoesNotAgreeIsRefused) {
     EXPECT_THAT(error_of([] { read(sequence(2, {6})); }),
                 HasSubstr("insts.bin: word 2: 2 operations are stated, 1 were found"));
@@ -402,6 +423,13 @@ TEST(Decompiled, OfASequenceAloneItsShimTransfersStay) {
     EXPECT_THAT(text, HasSubstr("aiex.npu.sync {column = 0, row = 0, direction = 1, channel = 0,"));
     EXPECT_THAT(text, testing::Not(HasSubstr("value = 1}")));
     EXPECT_THAT(text, testing::Not(HasSubstr("switchbox")));
+}
+
+TEST(Decompiled, ReadsNameTheirTiles) {
+    const std::string text =
+        decompiled({"insts.bin", bytes_of(sequence(1, {0x82, 24, 1, 0, 0x04300100, 0}))}, {});
+    EXPECT_THAT(text, HasSubstr("%tile_2_3 = aie.tile(2, 3)\n"));
+    EXPECT_THAT(text, HasSubstr("aiex.npu.read_reg(%tile_2_3, 256)\n"));
 }
 
 TEST(Decompiled, MoreColumnsThanNpu1HasAreNpu2s) {

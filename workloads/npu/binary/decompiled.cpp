@@ -31,6 +31,10 @@ Tile tile_of(std::uint64_t address) {
     return {at.column, at.row};
 }
 
+std::string name_of(const Tile& tile) {
+    return fmt::format("tile_{}_{}", tile.first, tile.second);
+}
+
 template <class... Functions>
 struct Overloaded : Functions... {
     using Functions::operator()...;
@@ -74,6 +78,14 @@ std::string text_of(const Instruction& instruction) {
             },
             [](const LoadPdi& load) {
                 return fmt::format("aiex.npu.load_pdi {{id = {}}}\n", load.id);
+            },
+            [](const Read& read) {
+                std::string text;
+                for (const std::uint64_t address : read.addresses) {
+                    text += fmt::format("aiex.npu.read_reg(%{}, {})\n", name_of(tile_of(address)),
+                                        registers::split(address).offset);
+                }
+                return text;
             }},
         instruction);
 }
@@ -199,6 +211,7 @@ class Decompiler {
         return std::visit(
             Overloaded{[&](const Sync& sync) { return text_of(sync); },
                        [&](const LoadPdi& load) { return text_of(load); },
+                       [&](const Read& read) { return text_of(read); },
                        [&](const auto& each) {
                            return tile_of(each.address).second == 0 ? text_of(instruction) : "";
                        }},
@@ -223,10 +236,6 @@ class Decompiler {
                    configuration_.elsewhere);
     }
 
-    static std::string name_of(const Tile& tile) {
-        return fmt::format("tile_{}_{}", tile.first, tile.second);
-    }
-
     void note_tiles(const std::vector<Instruction>& instructions) {
         for (const Instruction& instruction : instructions) {
             if (const auto* write = std::get_if<Write>(&instruction)) {
@@ -237,6 +246,10 @@ class Decompiler {
                 }
             } else if (const auto* masked = std::get_if<MaskedWrite>(&instruction)) {
                 note(masked->address, masked->value, masked->mask);
+            } else if (const auto* read = std::get_if<Read>(&instruction)) {
+                for (const std::uint64_t address : read->addresses) {
+                    tiles_.insert(tile_of(address));
+                }
             }
         }
     }

@@ -31,14 +31,15 @@ enum Opcode : std::uint32_t {
     kPreempt = 6,
     kLoadPdi = 8,
     kSync = 0x80,
-    kPatch = 0x81
+    kPatch = 0x81,
+    kRead = 0x82
 };
 
 std::string name_of(std::uint32_t opcode) {
     static const std::map<std::uint32_t, std::string_view> kNames{
-        {2, "block set"},       {5, "no operation"},       {7, "busy poll"},
-        {9, "load PM start"},   {10, "create scratchpad"}, {11, "update state"},
-        {12, "update register"}};
+        {2, "block set"},        {5, "no operation"},       {7, "busy poll"},
+        {9, "load PM start"},    {10, "create scratchpad"}, {11, "update state"},
+        {12, "update register"}, {0x83, "record timer"},    {0x84, "merge sync"}};
     const auto place = kNames.find(opcode);
     return place == kNames.end() ? fmt::format("{:#x}", opcode)
                                  : fmt::format("{:#x} ({})", opcode, place->second);
@@ -118,6 +119,10 @@ class TransactionReader {
                                                     argument >= 5 ? offset & ~kFromFive : offset});
                 break;
             }
+            case kRead:
+                bytes = word(1);
+                result.instructions.push_back(read(bytes));
+                break;
             case kLoadPdi:
                 bytes = 4 * kWordSize;
                 result.instructions.push_back(LoadPdi{word(0) >> 16});
@@ -132,6 +137,22 @@ class TransactionReader {
             words_.fail(at_, fmt::format("an operation of {} bytes does not fit", bytes));
         }
         at_ += bytes / kWordSize;
+    }
+
+    // Operation, bytes, how many addresses, and these: 64 bits each behind a word of padding, or 32
+    // bits each, as the first compilers that could read wrote them.
+    Read read(std::size_t bytes) const {
+        const std::size_t count = word(2);
+        const bool wide = bytes == (4 + 2 * count) * kWordSize;
+        if (count > words_.size() || (!wide && bytes != (3 + count) * kWordSize)) {
+            words_.fail(at_,
+                        fmt::format("a read of {} registers does not have {} bytes", count, bytes));
+        }
+        Read result;
+        for (std::size_t i = 0; i < count; ++i) {
+            result.addresses.push_back(word(wide ? 4 + 2 * i : 3 + i));
+        }
+        return result;
     }
 
     Write block(std::size_t bytes) const {

@@ -39,7 +39,10 @@ struct Patch {
 struct LoadPdi {
     std::int64_t id = 0;
 };
-using Instruction = std::variant<Write, MaskedWrite, MaskedPoll, Sync, Patch, LoadPdi>;
+struct Read {  // words the host gets back
+    std::vector<std::uint64_t> addresses{};
+};
+using Instruction = std::variant<Write, MaskedWrite, MaskedPoll, Sync, Patch, LoadPdi, Read>;
 
 struct Transaction {
     std::int64_t generation = 0;  // 3: npu1, 4: npu2

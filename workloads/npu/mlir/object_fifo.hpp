@@ -81,6 +81,7 @@ struct ObjectFifo {
     MemrefType consumer_element{};
     std::int64_t single_depth = 1;  // of ends without one of their own
     bool dma = false;
+    bool shared = false;  // asked to be in a memory both ends reach
     std::optional<bool> forced_dma{};
     std::optional<program::TileCoordinate> memory{};  // where two cores share it
     bool synchronized = true;

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "arch/npu/program/descriptor_chain.hpp"
+#include "arch/npu/program/script_walk.hpp"
 #include "workloads/npu/mlir/chosen_sequence.hpp"
 #include "workloads/npu/mlir/core/core_body.hpp"
 #include "workloads/npu/mlir/core/kernel_costs.hpp"
+#include "workloads/npu/mlir/syntax/attributes.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir::core {
@@ -225,7 +228,34 @@ std::int64_t kernel_of(Lowering& lowering, std::int64_t cycles) {
     return static_cast<std::int64_t>(kernels.size()) - 1;
 }
 
-std::string what_is_missing(bool has_core, program::TileCoordinate tile) {
+// Whether a core leaves its channels' locks to functions whose code is elsewhere: it calls some,
+// and does nothing with a lock or a stream itself.
+bool leaves_locks_to_functions(const Lowering& lowering, const Operation& core,
+                               const std::vector<program::CoreOp>& script) {
+    if (program::holds_any_of<program::AcquireOp, program::ReleaseOp>(script) ||
+        program::moves_words(script)) {
+        return false;
+    }
+    std::set<std::string> without_code;
+    for (const Operation& each : lowering.body()) {
+        if (each.name == "func.func" && each.regions().empty()) {
+            without_code.insert(symbol_of(each));
+        }
+    }
+    bool calls = false;
+    walk({core}, [&](const Operation& each) {
+        calls = calls || (each.name == "func.call" && without_code.contains(symbol_of(each)));
+    });
+    return calls;
+}
+
+std::string what_is_missing(bool has_core, bool calls, program::TileCoordinate tile) {
+    if (calls) {
+        return fmt::format(
+            "the core of tile {},{} uses no locks, and its channels wait for them: "
+            "left to the functions it calls, once for each block",
+            tile.column, tile.row);
+    }
     return has_core
                ? fmt::format("the core of tile {},{} has no body in this file", tile.column,
                              tile.row)
@@ -237,10 +267,7 @@ std::string what_is_missing(bool has_core, program::TileCoordinate tile) {
 
 void add_bodyless_cores(Lowering& lowering) {
     const auto released = released_locks(lowering.program);
-    std::set<program::TileCoordinate> with_script;
-    for (const program::CoreProgram& core : lowering.program.cores) {
-        with_script.insert(core.tile);
-    }
+    auto& cores = lowering.program.cores;
     const bool stated = lowering.options.costs.default_core.has_value();
     const bool others_have_cores =
         std::any_of(lowering.body().begin(), lowering.body().end(),
@@ -251,11 +278,17 @@ void add_bodyless_cores(Lowering& lowering) {
             std::any_of(dma.descriptors.begin(), dma.descriptors.end(), [&](const auto& each) {
                 return each.acquire && !released.contains(each.acquire->lock);
             });
-        if (!at_core || !waits || with_script.contains(dma.tile)) {
+        if (!at_core || !waits) {
             continue;
         }
         const Operation* const core = core_at(lowering, dma.tile);
-        if ((core != nullptr && has_body(*core)) || (!stated && host_serves(lowering, core))) {
+        const auto script =
+            std::find_if(cores.begin(), cores.end(),
+                         [&](const program::CoreProgram& each) { return each.tile == dma.tile; });
+        const bool calls = core != nullptr && script != cores.end() &&
+                           leaves_locks_to_functions(lowering, *core, script->script);
+        const bool has_own = script != cores.end() || (core != nullptr && has_body(*core));
+        if ((has_own && !calls) || (!stated && host_serves(lowering, core))) {
             continue;
         }
         const std::vector<CorePort> ports = ports_of(dma);
@@ -271,8 +304,10 @@ void add_bodyless_cores(Lowering& lowering) {
         }
         const BodylessCore does =
             stated ? *lowering.options.costs.default_core : assumed(lowering, ports);
-        lowering.program.cores.push_back(
-            script_of(dma.tile, ports, does, kernel_of(lowering, does.cycles)));
+        if (calls) {
+            cores.erase(script);
+        }
+        cores.push_back(script_of(dma.tile, ports, does, kernel_of(lowering, does.cycles)));
         lowering.note(
             stated ? std::string{"cores without a body follow default_core: they take every "
                                  "input's block, work, and give every output's"}
@@ -280,7 +315,7 @@ void add_bodyless_cores(Lowering& lowering) {
                                  "through its load port ({} cycles), and gives a block of every "
                                  "output; state what it does as default_core: {{cycles: {} cycle, "
                                  "inputs_per_output: 1}}",
-                                 what_is_missing(core != nullptr, dma.tile), does.cycles,
+                                 what_is_missing(core != nullptr, calls, dma.tile), does.cycles,
                                  does.cycles));
     }
 }

@@ -247,6 +247,35 @@ TEST(Design, BodylessCoresFollowTheirLocks) {
     EXPECT_EQ(loop.body.size(), 9U);  // three times: take, work, give
 }
 
+// As designs do whose kernels name locks by their numbers.
+TEST(Design, ACoreMayLeaveItsChannelsLocksToFunctions) {
+    const auto with = [](const std::string& function, const std::string& core) {
+        return read(std::string{kSmallDesign} +
+                    "%f = aie.lock(%c, 1) {init = 1 : i32}\n"
+                    "aie.mem(%c) { %0 = aie.dma_start(S2MM, 0, ^a, ^e)\n"
+                    "^a: aie.use_lock(%f, AcquireGreaterEqual, 1) aie.dma_bd(%x : memref<16xi32>) "
+                    "aie.use_lock(%l, Release, 1) aie.next_bd ^a\n^e: aie.end }\n" +
+                    function + "aie.core(%c) { " + core +
+                    "func.call @k(%x) : (memref<16xi32>) -> () aie.end }\n"
+                    "aie.runtime_sequence() {}\n");
+    };
+    const std::string elsewhere = "func.func private @k(memref<16xi32>)\n";
+    const Design left = with(elsewhere, "");
+    ASSERT_EQ(left.program.cores.size(), 1U);
+    const auto& loop = std::get<program::LoopOp>(left.program.cores[0].script.at(0).op);
+    EXPECT_EQ(loop.count, -1);
+    EXPECT_TRUE(std::holds_alternative<program::AcquireOp>(loop.body.at(0).op));
+    EXPECT_THAT(left.notes, testing::Contains(HasSubstr("left to the functions it calls")));
+    const auto keeps_its_own = [](const Design& design) {
+        return design.program.cores.size() == 1 &&
+               !std::holds_alternative<program::LoopOp>(design.program.cores[0].script.at(0).op);
+    };
+    EXPECT_TRUE(keeps_its_own(with(elsewhere, "aie.use_lock(%l, AcquireGreaterEqual, 1) ")));
+    EXPECT_TRUE(keeps_its_own(with(
+        "func.func @k(%m: memref<16xi32>) { aie.use_lock(%l, AcquireGreaterEqual, 1) return }\n",
+        "")));
+}
+
 TEST(Design, BodylessCoresOfASequenceThatSetsTheArrayUpFollowWhatItStarts) {
     // Descriptor 3 of the core's memory receives 16 words: takes lock 1, gives lock 0.
     const auto write = [](std::int64_t offset, std::uint32_t value) {

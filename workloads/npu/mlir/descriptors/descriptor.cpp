@@ -14,11 +14,13 @@ namespace tilesim::workloads::npu::mlir::descriptors {
 
 namespace {
 
-struct Parts {  // what the parentheses and the dictionary of a dma_bd say
+struct Parts {  // what a dma_bd says: in its parentheses, behind them, in its dictionary
     Transfer transfer;
     std::optional<std::int64_t> length;
     std::vector<std::int64_t> sizes;
     std::vector<std::int64_t> strides;
+    std::int64_t iteration_size = 1;
+    std::int64_t iteration_stride = 0;  // elements
 };
 
 std::vector<std::int64_t> integers(const Item& group, const Scope& scope) {
@@ -53,6 +55,58 @@ void read_word_part(Cursor& cursor, const Scope& scope, Parts& parts) {
         throw ReadError(where, fmt::format("'{}' of a dma_bd is not modelled; known are offset, "
                                            "len, sizes, strides, pad, pad_value",
                                            key));
+    }
+}
+
+// dyn_sizes(%a, %b : i64, i64)
+std::vector<std::int64_t> values_before_types(Cursor inside, const Scope& scope) {
+    std::vector<std::int64_t> numbers;
+    while (!inside.done() && !inside.skip(":")) {
+        numbers.push_back(scope.integer(inside));
+        inside.skip(",");
+    }
+    return numbers;
+}
+std::int64_t value_before_type(Cursor inside, const Scope& scope) {
+    return scope.integer(inside);
+}
+
+// What stands behind the parentheses, each with its type: bd_id_val %i : i32, iteration_size_val
+// and iteration_stride_val (autumn of 2026); dyn_offset(%o : i64) and its like (spring of 2026).
+void read_clauses(Cursor& cursor, const Scope& scope, Parts& parts) {
+    while (!cursor.done()) {
+        if (cursor.skip(":")) {
+            if (!cursor.done()) {
+                cursor.take();
+            }
+            continue;
+        }
+        if (!cursor.peek()->is(TokenKind::Word)) {
+            cursor.take();
+            continue;
+        }
+        const Location where = cursor.where();
+        const std::string key = cursor.word();
+        if (key == "bd_id_val") {
+            cursor.value();  // see stated_id()
+        } else if (key == "iteration_size_val") {
+            parts.iteration_size = scope.integer(cursor);
+        } else if (key == "iteration_stride_val") {
+            parts.iteration_stride = scope.integer(cursor);
+        } else if (key == "dyn_offset") {
+            parts.transfer.offset = value_before_type(Cursor(cursor.group("(")), scope);
+        } else if (key == "dyn_len") {
+            parts.length = value_before_type(Cursor(cursor.group("(")), scope);
+        } else if (key == "dyn_sizes") {
+            parts.sizes = values_before_types(Cursor(cursor.group("(")), scope);
+        } else if (key == "dyn_strides") {
+            parts.strides = values_before_types(Cursor(cursor.group("(")), scope);
+        } else {
+            throw ReadError(where,
+                            fmt::format("'{}' behind a dma_bd is not modelled; known are "
+                                        "bd_id_val, iteration_size_val, iteration_stride_val",
+                                        key));
+        }
     }
 }
 
@@ -173,6 +227,7 @@ StatedDescriptor read_dma_bd(const Lowering& lowering, const Operation& operatio
             parts.length = scope.integer(inside);
         }
     }
+    read_clauses(cursor, scope, parts);
     read_attributes(operation, scope, parts, stated);
     if (const auto id = stated_id(operation, scope)) {
         stated.descriptor.id = *id;
@@ -192,6 +247,14 @@ StatedDescriptor read_dma_bd(const Lowering& lowering, const Operation& operatio
     parts.transfer.offset += elements_before(*scope.find(name), type.element_bits, operation.where);
     split_outer(lowering, kind, type, operation.where, parts.transfer, stated);
     set_transfer(stated.descriptor, parts.transfer, operation.where);
+    if (parts.iteration_size < 1) {
+        throw ReadError(operation.where, fmt::format("iteration_size_val must be 1 or more, got {}",
+                                                     parts.iteration_size));
+    }
+    if (parts.iteration_size > 1 && parts.iteration_stride != 0) {
+        stated.descriptor.iteration = program::Iteration{
+            parts.iteration_size, words_of(parts.iteration_stride, type, operation.where)};
+    }
     if (operation.attribute("iteration")) {
         auto& stride = stated.descriptor.iteration->stride;
         stride = words_of(stride, type, operation.where);

@@ -15,6 +15,7 @@
 #include "workloads/npu/mlir/lowering.hpp"
 #include "workloads/npu/mlir/sequence/sequence.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
+#include "workloads/npu/mlir/syntax/cascade_fifos.hpp"
 #include "workloads/npu/mlir/syntax/conduits.hpp"
 #include "workloads/npu/mlir/syntax/inner_names.hpp"
 #include "workloads/npu/mlir/syntax/registered_processes.hpp"
@@ -105,6 +106,23 @@ std::string lowered_later(const Source& source) {
     return found;
 }
 
+// The symbol of a device that states none is the compiler's default.
+std::string device_name(const Operation& device) {
+    const std::string symbol = symbol_of(device);
+    return symbol.empty() ? "main" : symbol;
+}
+
+// The only one of several for which this holds, if one is.
+template <class Holds>
+void keep_only(std::vector<const Operation*>& designs, const Holds& holds) {
+    std::vector<const Operation*> kept;
+    std::copy_if(designs.begin(), designs.end(), std::back_inserter(kept),
+                 [&](const Operation* design) { return holds(*design); });
+    if (kept.size() == 1) {
+        designs = kept;
+    }
+}
+
 Devices devices_of(const Source& source, const ReadOptions& options) {
     std::vector<const Operation*> designs;
     Devices chosen;
@@ -114,7 +132,7 @@ Devices devices_of(const Source& source, const ReadOptions& options) {
         }
         if (!designs.empty() && only_routes(operation)) {
             chosen.routed = &operation;
-        } else if (options.device.empty() || symbol_of(operation) == options.device) {
+        } else if (options.device.empty() || device_name(operation) == options.device) {
             designs.push_back(&operation);
         }
     });
@@ -130,17 +148,16 @@ Devices devices_of(const Source& source, const ReadOptions& options) {
     if (!with_sequence.empty()) {
         designs = with_sequence;
     }
-    // What the compiler's host program starts is the sequence that loads the others.
-    std::vector<const Operation*> loading;
-    std::copy_if(designs.begin(), designs.end(), std::back_inserter(loading),
-                 [](const Operation* design) { return loads_others(*design); });
-    if (loading.size() == 1) {
-        designs = loading;
-    }
+    // What the compiler's host program starts is the sequence that loads the others, or what is
+    // marked (since the autumn of 2026).
+    keep_only(designs, [](const Operation& design) { return loads_others(design); });
+    keep_only(designs, [](const Operation& design) {
+        return design.attribute("aiex.entry_device").has_value();
+    });
     if (designs.size() > 1) {
         std::string names;
         for (const Operation* design : designs) {
-            names += fmt::format("{}@{}", names.empty() ? "" : ", ", symbol_of(*design));
+            names += fmt::format("{}@{}", names.empty() ? "" : ", ", device_name(*design));
         }
         // Each sequence is a launch of its own; devices without one say nothing of what runs.
         if (with_sequence.empty()) {
@@ -278,6 +295,7 @@ Source parse_design(const std::string& text, const std::string& file, std::int64
     try {
         write_registered_processes(source.operations);
         write_row_stores_as_fifos(source.operations);
+        write_cascade_fifos_as_cascades(source.operations);
         if (write_conduits_as_fifos(source.operations)) {
             source.notes.emplace_back(
                 "conduits that share a DMA channel (fused_dma_channel_group) have one each");

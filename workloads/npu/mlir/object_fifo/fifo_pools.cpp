@@ -15,6 +15,13 @@ void FifoPools::run() {
     find_acquired();
     for (ObjectFifo& each : lowering_.fifos) {
         each.dma = each.stated ? each.dma : needs_dma(each);
+        if (each.shared && each.dma && !each.forced_dma) {
+            lowering_.errors.emplace_back(
+                each.operation->where,
+                fmt::format("@{} asks for memory that both of its ends reach: these are two cores "
+                            "that share none, or it repeats, reshapes or is linked",
+                            each.name));
+        }
     }
     for (FifoLink& each : lowering_.links) {
         lowering_.attempt([&] { link_pool(each); });

@@ -257,6 +257,35 @@ void ObjectFifoReader::check_stream_end(const Operation& operation, const FifoEn
     }
 }
 
+// stream, ends = producer, port = 0
+void ObjectFifoReader::stream_transport(Cursor& inside, ObjectFifo& fifo) {
+    std::string ends = "both";
+    std::int64_t port = 0;
+    const Location where = inside.where();
+    while (inside.skip(",")) {
+        const std::string key = inside.word();
+        inside.expect("=");
+        if (key == "ends") {
+            ends = inside.word();
+        } else if (key == "port") {
+            port = inside.integer();
+        } else {
+            inside.fail("ends or port");
+        }
+    }
+    if (ends != "producer" && ends != "consumer" && ends != "both") {
+        throw ReadError(where, fmt::format("the ends of a stream are producer, consumer or both, "
+                                           "not '{}'",
+                                           ends));
+    }
+    if (ends != "consumer") {
+        fifo.producer.stream_port = port;
+    }
+    for (FifoEnd& end : fifo.consumers) {
+        end.stream_port = ends != "producer" ? std::optional{port} : std::nullopt;
+    }
+}
+
 void ObjectFifoReader::transport(const Operation& operation, ObjectFifo& fifo) {
     read_header(operation, fifo);
     if (const auto stated = operation.attribute("transport")) {
@@ -265,8 +294,17 @@ void ObjectFifoReader::transport(const Operation& operation, ObjectFifo& fifo) {
             cursor.fail("#aie.transport<...>");
         }
         Cursor inside(cursor.group("<"));
-        fifo.dma = fifo.dma || inside.word() == "dma";
-        if (inside.skip(",")) {  // packet = #aie.packet_info<...>
+        const Location where = inside.where();
+        const std::string mode = inside.word();
+        fifo.dma = fifo.dma || mode == "dma";
+        fifo.shared = mode == "shared_mem";
+        if (mode == "stream") {
+            stream_transport(inside, fifo);
+        } else if (mode != "dma" && mode != "shared_mem" && mode != "auto") {
+            throw ReadError(where, fmt::format("an object FIFO's transport is auto, dma, "
+                                               "shared_mem, stream or cascade, not '{}'",
+                                               mode));
+        } else if (inside.skip(",")) {  // packet = #aie.packet_info<...>
             inside.skip_word("packet");
             inside.skip("=");
             std::vector<Item> header;

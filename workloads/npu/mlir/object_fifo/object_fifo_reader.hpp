@@ -36,6 +36,7 @@ class ObjectFifoReader {
     // #aie.transport<dma, packet = #aie.packet_info<pkt_id = 4>>; before via_DMA, packet,
     // packet_id.
     static void transport(const Operation& operation, ObjectFifo& fifo);
+    static void stream_transport(Cursor& inside, ObjectFifo& fifo);
     // : !aie.objectfifo<memref<..>> -> !aie.objectfifo<memref<..>> = [dense<..>, ..]
     static void types(Cursor& cursor, ObjectFifo& fifo);
     static std::int64_t values_in(const Item& list);

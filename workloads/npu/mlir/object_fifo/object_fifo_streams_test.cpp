@@ -28,6 +28,44 @@ std::string streams(const char* tile, bool puts, int words) {
     return fmt::format("aie.core({}) {{ %p = arith.constant 0 : i32\n{} aie.end }}\n", tile, body);
 }
 
+// Since the summer of 2026.
+TEST(ObjectFifo, ATransportOnStreamsNamesItsEnds) {
+    const auto with = [](const char* transport) {
+        return std::string{kFifoTiles} +
+               fmt::format(
+                   "aie.objectfifo @f(%a, {{%b}}, 2 : i32) {{transport = "
+                   "#aie.transport<{}>}} : !aie.objectfifo<memref<16xi32>>\n",
+                   transport);
+    };
+    const program::ChannelId out{{0, 2}, program::Direction::MM2S, 0, program::PortKind::Core};
+    const program::ChannelId in{{0, 3}, program::Direction::S2MM, 0, program::PortKind::Core};
+    program::Program p = read_npu(with("stream, ends = both, port = 0") + streams("%a", true, 3) +
+                                  streams("%b", false, 3));
+    EXPECT_TRUE(p.buffers.empty());
+    EXPECT_EQ(p.routes.at(0).source, out);
+    EXPECT_EQ(p.routes[0].destinations, std::vector{in});
+    p = read_npu(with("stream, ends = producer, port = 0") + streams("%a", true, 16) +
+                 core("%b", "f", "Consume", 1, 1));
+    EXPECT_EQ(p.buffers.size(), 2U);
+    EXPECT_EQ(p.routes.at(0).source, out);
+    EXPECT_THAT(error_of(with("stream, ends = none, port = 0")),
+                HasSubstr("the ends of a stream are producer, consumer or both"));
+    EXPECT_THAT(error_of(with("stream, ends = both, port = 1")), HasSubstr("stream port 1"));
+    EXPECT_THAT(error_of(with("pigeon")), HasSubstr("transport is auto, dma"));
+}
+
+TEST(ObjectFifo, MemoryThatNotBothEndsReachIsNotShared) {
+    const auto with = [](const char* consumer) {
+        return error_of(std::string{kFifoTiles} +
+                        fmt::format("aie.objectfifo @f(%a, {{{}}}, 2 : i32) {{transport = "
+                                    "#aie.transport<shared_mem>}} : "
+                                    "!aie.objectfifo<memref<16xi32>>\n",
+                                    consumer));
+    };
+    EXPECT_EQ(with("%b"), "");
+    EXPECT_THAT(with("%far"), HasSubstr("@f asks for memory that both of its ends reach"));
+}
+
 TEST(ObjectFifo, AnEndOnACoresOwnStreamHasNoElements) {
     const std::string fifo =
         "aie.objectfifo @f({}, {{{}}}, 2 : i32) {{aie_stream = {} : i32, aie_stream_port = 0 : "

@@ -117,6 +117,16 @@ void RegisterWrites::maskpoll(const Operation& operation, Scope& scope) {
     lowering_.program.sequence.push_back(*wait);
 }
 
+void RegisterWrites::read_reg(const Operation& operation, Scope& scope) {
+    Cursor cursor(operation);
+    Cursor inside(cursor.group("("));
+    lowering_.tile(inside);
+    inside.expect(",");
+    scope.integer(inside);
+    count_write(false);
+    lowering_.note("reads of registers take a write's time; what they read is left out");
+}
+
 void RegisterWrites::blockwrite(const Operation& operation, Scope& scope) {
     Cursor cursor(operation);
     Cursor inside(cursor.group("("));

@@ -32,6 +32,8 @@ class RegisterWrites {
     void maskwrite32(const Operation& operation, Scope& scope);
     // Until the masked register has a value: of a channel's state, how many tasks it has.
     void maskpoll(const Operation& operation, Scope& scope);
+    // (%tile, offset): a word the host gets back; nothing in the array follows from it.
+    void read_reg(const Operation& operation, Scope& scope);
     void blockwrite(const Operation& operation, Scope& scope);
     // (%address : i32) values %a, %b : i32, i32
     void blockwrite_values(const Operation& operation, Scope& scope);

@@ -164,6 +164,7 @@ class FlowReader {
         Cursor inside(cursor.group("("));
         Flow flow;
         flow.packet_id = packet_id(inside);
+        const std::vector<std::int64_t> ids = ids_of_mask(inside, *flow.packet_id);
         flow.keep_header = is_true(operation, "keep_pkt_header");
         flow.where = operation.where;
         std::vector<program::ChannelId> sources;
@@ -194,11 +195,43 @@ class FlowReader {
                                 "control packets (a stream into a tile's control port) that "
                                 "another tile sends are not modelled; a shim's are");
             }
-            if (!flow.destinations.empty()) {
-                flow.source = source;
-                add(flow);
+            if (flow.destinations.empty()) {
+                continue;
+            }
+            flow.source = source;
+            for (const std::int64_t id : sent_of(ids, *flow.packet_id, source)) {
+                Flow one = flow;
+                one.packet_id = id;
+                add(one);
             }
         }
+    }
+
+    // (6, mask = 30): of every packet whose id agrees in the bits of the mask (autumn of 2026).
+    std::vector<std::int64_t> ids_of_mask(Cursor& inside, std::int64_t stated) const {
+        if (!inside.skip(",") || !inside.skip_word("mask")) {
+            return {stated};
+        }
+        inside.expect("=");
+        const std::int64_t mask = packet_id(inside);
+        std::vector<std::int64_t> ids;
+        for (std::int64_t id = 0; id < program::kPacketIds; ++id) {
+            if ((id & mask) == (stated & mask)) {
+                ids.push_back(id);
+            }
+        }
+        return ids;
+    }
+
+    // Those of them that the tile's DMA sends; of a core's own stream, whose headers are told
+    // elsewhere, all.
+    std::vector<std::int64_t> sent_of(const std::vector<std::int64_t>& ids, std::int64_t stated,
+                                      const program::ChannelId& source) {
+        std::vector<std::int64_t> sent;
+        std::copy_if(ids.begin(), ids.end(), std::back_inserter(sent), [&](std::int64_t id) {
+            return source.port == program::PortKind::Core || sent_[source.tile].contains(id);
+        });
+        return ids.size() == 1 || sent.empty() ? std::vector{stated} : sent;
     }
 
     // aiex.multicast(%tile, DMA : 0) {aiex.multi_dest<%tile, DMA : 0> ...}

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "arch/base/config.hpp"
 #include "arch/npu/check/program_verifier.hpp"
 #include "workloads/npu/mlir/design/design_testing.hpp"
@@ -13,6 +15,7 @@ namespace tilesim::workloads::npu::mlir::routes {
 using design::Design;
 using design::error_of;
 using design::kPair;
+using design::kSmallDesign;
 using design::lower;
 using design::parse_design;
 using design::read_for;
@@ -52,6 +55,27 @@ TEST(DesignStreams, TheFirstWordACorePutsInAPacketIsItsHeader) {
                  "aie.put_stream(%p : i32, %h : i32) aie.end }\n" +
                  flows),
         HasSubstr("core 0,3 puts packets on its own stream, and packets 3, 4 leave there"));
+}
+
+TEST(DesignStreams, AFlowWithAMaskIsOneOfEveryIdThatIsSent) {
+    const auto routes = [](const std::string& flow, int sent) {
+        return read_npu(std::string{kSmallDesign} + "aie.packet_flow" + flow +
+                        " { aie.packet_source<%s, DMA : 1> aie.packet_dest<%c, DMA : 0> }\n"
+                        "aie.shim_dma_allocation @b(%s, MM2S, 1)\n"
+                        "aie.runtime_sequence(%a: memref<8xi32>) {\n"
+                        "aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 8][0, 0, 0, 1], packet = "
+                        "<pkt_id = " +
+                        std::to_string(sent) +
+                        ", pkt_type = 0>) {id = 0 : i64, metadata = @b} : memref<8xi32> }")
+            .routes;
+    };
+    EXPECT_EQ(routes("(6, mask = 30)", 7).back().packet_id, 7);
+    EXPECT_EQ(routes("(6, mask = 30)", 6).back().packet_id, 6);
+    EXPECT_EQ(routes("(6)", 6).back().packet_id, 6);
+    EXPECT_THAT(error_of(std::string{kSmallDesign} +
+                         "aie.packet_flow(6, mask = 32) { aie.packet_source<%s, DMA : 1> "
+                         "aie.packet_dest<%c, DMA : 0> }"),
+                HasSubstr("must be 0..31, got 32"));
 }
 
 TEST(DesignStreams, WhatAKernelPutsInAPacketIsOneAndSaysWhich) {

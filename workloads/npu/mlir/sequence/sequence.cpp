@@ -18,6 +18,7 @@
 #include "workloads/npu/mlir/sequence/array_commands.hpp"
 #include "workloads/npu/mlir/sequence/channel_resets.hpp"
 #include "workloads/npu/mlir/sequence/control_packets.hpp"
+#include "workloads/npu/mlir/sequence/launch_guards.hpp"
 #include "workloads/npu/mlir/sequence/sequence_arguments.hpp"
 #include "workloads/npu/mlir/sequence/sequence_tasks.hpp"
 #include "workloads/npu/mlir/sequence/settled_sequence.hpp"
@@ -35,6 +36,12 @@ namespace {
 constexpr std::size_t kMostFollowed = 1'000'000;  // unrolled
 constexpr int kMostNesting = 32;
 constexpr std::string_view kUnnamed = "sequence";  // a sequence without a name of its own
+
+// Arithmetic on numbers, of which define_constant() knows what it can.
+bool only_counts(const Operation& operation) {
+    return operation.name.starts_with("arith.") || operation.name.starts_with("index.") ||
+           operation.name == "emitc.cast";
+}
 
 class Sequence {
   public:
@@ -74,9 +81,10 @@ class Sequence {
   private:
     template <class Part>
     using Handles = void (Part::*)(const Operation&, Scope&);
-    using Handler = std::variant<Handles<Sequence>, Handles<RegisterWrites>, Handles<ShimTransfers>,
-                                 Handles<SequenceTasks>, Handles<ArrayCommands>,
-                                 Handles<ChannelResets>, Handles<ArgumentViews>>;
+    using Handler =
+        std::variant<Handles<Sequence>, Handles<RegisterWrites>, Handles<ShimTransfers>,
+                     Handles<SequenceTasks>, Handles<ArrayCommands>, Handles<ChannelResets>,
+                     Handles<ArgumentViews>, Handles<LaunchGuards>>;
     Sequence& part(Handles<Sequence>) { return *this; }
     RegisterWrites& part(Handles<RegisterWrites>) { return register_writes_; }
     ShimTransfers& part(Handles<ShimTransfers>) { return transfers_; }
@@ -84,6 +92,7 @@ class Sequence {
     ArrayCommands& part(Handles<ArrayCommands>) { return commands_; }
     ChannelResets& part(Handles<ChannelResets>) { return resets_; }
     ArgumentViews& part(Handles<ArgumentViews>) { return views_; }
+    LaunchGuards& part(Handles<LaunchGuards>) { return guards_; }
 
     // Who executes an operation, by its name without the dialect; nullptr for nobody.
     static const Handler* handler_of(std::string_view name) {
@@ -94,6 +103,10 @@ class Sequence {
             {"write32", &RegisterWrites::write32},
             {"maskwrite32", &RegisterWrites::maskwrite32},
             {"maskpoll", &RegisterWrites::maskpoll},
+            {"read_reg", &RegisterWrites::read_reg},
+            {"require", &LaunchGuards::require},
+            {"assert_bd_field", &LaunchGuards::field},
+            {"assert_bd_divisible", &LaunchGuards::divisible},
             {"blockwrite", &RegisterWrites::blockwrite},
             {"blockwrite_values", &RegisterWrites::blockwrite_values},
             {"writebd", &RegisterWrites::writebd},
@@ -126,6 +139,7 @@ class Sequence {
             {"memref.cast", &ArgumentViews::view},
             {"arg_slice", &ArgumentViews::view},
             {"scf.for", &Sequence::loop},
+            {"scf.index_switch", &Sequence::choose},
             {"scf.yield", &Sequence::yield},
             {"create_scratchpad", &ArrayCommands::scratchpad},
             {"update_from_scratchpad", &ArrayCommands::scratchpad},
@@ -151,9 +165,9 @@ class Sequence {
                                                          kMostFollowed));
         }
         static const std::set<std::string_view> kNothing{
-            "aie.end",      "return",          "func.return",        "memref.assume_alignment",
-            "preempt",      "cf.assert",       "load_pdi",           "memref.dealloc",
-            "patch_marker", "assert_bd_field", "assert_bd_divisible"};
+            "aie.end",     "return",    "func.return", "memref.assume_alignment",
+            "preempt",     "cf.assert", "load_pdi",    "memref.dealloc",
+            "patch_marker"};
         const std::string_view name = operation_name(operation);
         if (const Handler* handler = handler_of(name)) {
             const std::size_t first = lowering_.program.sequence.size();
@@ -164,7 +178,7 @@ class Sequence {
         } else if (operation.name == "scf.if") {
             branch(operation, scope);
         } else if (!kNothing.contains(name) && !define_constant(operation, scope) &&
-                   !operation.name.starts_with("arith.")) {  // unknown: whoever needs it says so
+                   !only_counts(operation)) {  // unknown: whoever needs it says so
             throw ReadError(operation.where, fmt::format("{} is not modelled in a run-time "
                                                          "sequence",
                                                          operation.name));
@@ -261,10 +275,31 @@ class Sequence {
         Cursor cursor(operation);
         const std::size_t taken = scope.integer(cursor) != 0 ? 0 : 1;
         const auto regions = operation.regions();
+        take(taken < regions.size() ? regions[taken] : nullptr, operation, scope);
+    }
+
+    // scf.index_switch %n -> type case 0 {..} case 3 {..} default {..}
+    void choose(const Operation& operation, Scope& scope) {
+        Cursor cursor(operation);
+        const std::int64_t number = scope.integer(cursor);
+        const Item* taken = nullptr;
+        while (!cursor.done()) {
+            const bool otherwise = cursor.skip_word("default");
+            const bool fits = cursor.skip_word("case") && cursor.integer() == number;
+            const Item& next = cursor.take();
+            if (next.kind == Item::Kind::Region && (fits || (otherwise && taken == nullptr))) {
+                taken = &next;
+            }
+        }
+        take(taken, operation, scope);
+    }
+
+    // A way through the operation, which may be none.
+    void take(const Item* region, const Operation& operation, Scope& scope) {
         yielded_.clear();
-        if (taken < regions.size()) {
+        if (region != nullptr) {
             Scope inner(&scope);
-            block(*regions[taken], inner);
+            block(*region, inner);
         }
         define_all(operation.results, yielded_, scope);
     }
@@ -327,6 +362,7 @@ class Sequence {
     ArrayCommands commands_{lowering_, registers_};
     ChannelResets resets_{lowering_};
     ArgumentViews views_{lowering_};
+    LaunchGuards guards_;
     std::vector<std::optional<Value>> yielded_;  // by the block read last
     std::size_t steps_ = 0;
     int nesting_ = 0;
@@ -338,10 +374,9 @@ SequenceNames declare_arguments(Lowering& lowering, const Operation& sequence) {
 }
 
 bool only_names(const Operation& operation) {
-    return operation.name.starts_with("arith.") || operation.name.starts_with("index.") ||
-           operation.name == "memref.subview" || operation.name == "memref.cast" ||
-           operation.name == "memref.reinterpret_cast" || operation.name == "memref.view" ||
-           operation.name == "aiex.arg_slice";
+    return only_counts(operation) || operation.name == "memref.subview" ||
+           operation.name == "memref.cast" || operation.name == "memref.reinterpret_cast" ||
+           operation.name == "memref.view" || operation.name == "aiex.arg_slice";
 }
 
 void add_name(Lowering& lowering, const Operation& operation, SequenceNames& names) {

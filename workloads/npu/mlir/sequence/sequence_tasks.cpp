@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "workloads/npu/mlir/descriptors/descriptor_chain.hpp"
@@ -20,6 +21,12 @@ using descriptors::factor_dimensions;
 using descriptors::note_ignored;
 using descriptors::read_chain;
 using registers::allocation;
+
+namespace {
+
+constexpr std::int64_t kMostRepeats = (1 << 20) - 1;
+
+}  // namespace
 
 void SequenceTasks::configure_task(const Operation& operation, Scope& scope) {
     Cursor cursor(operation);
@@ -64,6 +71,41 @@ std::optional<program::Packet> SequenceTasks::packet_of(const Operation& operati
                                                         : std::optional{packet->second};
 }
 
+// dma_configure_task(%tile, MM2S, 0) repeat %n : i32 bd_id %taken : i32 { .. }, or
+// dma_start_task(%t) repeat %n : i32
+SequenceTasks::Heading SequenceTasks::heading_of(const Operation& operation, const Scope& names) {
+    Heading heading;
+    Cursor cursor(operation);
+    while (!cursor.done()) {
+        if (cursor.skip_word("bd_id")) {
+            heading.descriptor = names.integer(cursor);
+        } else if (cursor.skip_word("repeat")) {
+            heading.repeats = names.integer(cursor);
+        } else if (cursor.skip(":") || cursor.skip("->")) {
+            if (!cursor.done()) {
+                cursor.take();  // a type
+            }
+        } else if (!cursor.peek()->is(TokenKind::Word) || cursor.skip_word("on") ||
+                   cursor.skip_word("for")) {
+            if (!cursor.done()) {
+                cursor.take();
+            }
+        } else {
+            throw ReadError(cursor.where(),
+                            fmt::format("'{}' of a task is not modelled; known are repeat, bd_id",
+                                        cursor.word()));
+        }
+    }
+    if (!heading.repeats) {
+        heading.repeats = integer_attribute(operation, "repeat_count");
+    }
+    if (heading.repeats.value_or(0) < 0 || heading.repeats.value_or(0) > kMostRepeats) {
+        throw ReadError(operation.where, fmt::format("a task is repeated 0..{} times, not {}",
+                                                     kMostRepeats, *heading.repeats));
+    }
+    return heading;
+}
+
 SequenceTasks::Task& SequenceTasks::add_task(const Operation& operation, const Item& region,
                                              const program::ChannelId& channel, const Scope& names,
                                              Scope& results) {
@@ -74,14 +116,9 @@ SequenceTasks::Task& SequenceTasks::add_task(const Operation& operation, const I
             ids_.take(channel.tile, *id);
         }
     });
-    // bd_id %taken: of the task's first transfer
-    Cursor words(operation);
-    while (!words.done()) {
-        if (words.skip_word("bd_id")) {
-            ids_.give(std::pair{channel.tile, names.integer(words)});
-        } else {
-            words.take();
-        }
+    const auto [given, repeats] = heading_of(operation, names);
+    if (given) {
+        ids_.give(std::pair{channel.tile, *given});
     }
     std::map<const Block*, std::int64_t> by_block;
     Chain chain = read_chain(lowering_, region, region.blocks.front(), channel, inner, ids_,
@@ -103,8 +140,7 @@ SequenceTasks::Task& SequenceTasks::add_task(const Operation& operation, const I
     }
     task.push.task.descriptor = chain.descriptors.front().id;
     // A fourth dimension counts the runs that repeat_count states; without one it states them.
-    const auto repeat_count = integer_attribute(operation, "repeat_count");
-    task.push.task.repeat = repeat_count ? *repeat_count + 1 : chain.repeat;
+    task.push.task.repeat = repeats ? *repeats + 1 : chain.repeat;
     task.push.task.token = is_true(operation, "issue_token");
     task.push.task.out_of_order = is_out_of_order(operation);
     if (operation.results.size() == 1) {
@@ -152,8 +188,7 @@ void SequenceTasks::start_bd_chain(const Operation& operation, Scope& scope) {
         cursor.take();
     }
     const program::ChannelId channel = channel_of(cursor);
-    lowering_.program.sequence.push_back(
-        add_task(operation, region_of(*chain), channel, inner, scope).push);
+    push(add_task(operation, region_of(*chain), channel, inner, scope).push);
 }
 
 void SequenceTasks::pool_pop(const Operation& operation, Scope& scope) {
@@ -215,8 +250,29 @@ SequenceTasks::Task& SequenceTasks::task(const Operation& operation, const Scope
     return tasks_[static_cast<std::size_t>(scope.index_of(inside, Value::Kind::Task))];
 }
 
+// dma_start_task(%t) {repeat_count = 3 : i32, no_token}: of this start alone (autumn of 2026).
 void SequenceTasks::start_task(const Operation& operation, Scope& scope) {
-    lowering_.program.sequence.push_back(task(operation, scope).push);
+    program::PushTask start = task(operation, scope).push;
+    if (const auto repeats = heading_of(operation, scope).repeats) {
+        start.task.repeat = *repeats + 1;
+    }
+    start.task.token = start.task.token && !is_true(operation, "no_token");
+    push(start);
+}
+
+// More runs than a task counts are several, of which the last has the token, as the compiler
+// makes them since the autumn of 2026.
+void SequenceTasks::push(program::PushTask start) {
+    const std::int64_t most =
+        lowering_.config.dma_of(lowering_.config.kind_of(start.channel.tile)).repeats;
+    const std::int64_t runs = start.task.repeat;
+    for (std::int64_t begun = 0; begun < runs;) {
+        program::PushTask part = start;
+        part.task.repeat = std::min(most, runs - begun);
+        begun += part.task.repeat;
+        part.task.token = start.task.token && begun == runs;
+        lowering_.program.sequence.push_back(part);
+    }
 }
 
 void SequenceTasks::await_task(const Operation& operation, Scope& scope) {

@@ -48,7 +48,15 @@ class SequenceTasks {
     Task& add_task(const Operation& operation, const Item& region,
                    const program::ChannelId& channel, const Scope& names, Scope& results);
     Task& task(const Operation& operation, const Scope& scope);
+    void push(program::PushTask start);
     void release(const Task& finished);
+    // Behind the channel, since 2026: the descriptor of the task's first transfer, and how often
+    // the task is repeated, as values.
+    struct Heading {
+        std::optional<std::int64_t> descriptor;
+        std::optional<std::int64_t> repeats;
+    };
+    static Heading heading_of(const Operation& operation, const Scope& names);
     // @allocation, or (%tile, MM2S, 0)
     std::optional<program::Packet> packet_of(const Operation& operation) const;
     static std::string allocation_of(const Operation& operation);

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "arch/base/config.hpp"
 #include "arch/npu/check/program_verifier.hpp"
 #include "workloads/npu/mlir/design/design_testing.hpp"
@@ -551,6 +554,174 @@ TEST(Design, ATaskTakesTheDescriptorItIsGiven) {
             .program;
     EXPECT_EQ(std::get<program::WriteDescriptor>(program.sequence.at(0)).descriptor.id, 1);
     EXPECT_EQ(std::get<program::PushTask>(program.sequence.at(1)).task.descriptor, 1);
+}
+
+// The task %t of one descriptor, with what stands before and behind its transfer.
+std::string task(const std::string& before, const std::string& heading, const std::string& clauses,
+                 const std::string& behind) {
+    return std::string{kSmallDesign} + "aie.runtime_sequence(%a: memref<8192xi32>) {\n" + before +
+           "%t = aiex.dma_configure_task(%s, MM2S, 0) " + heading +
+           " {\naie.dma_bd(%a : memref<8192xi32> offset = 0 len = 64 sizes = [1, 1, 64] strides = "
+           "[0, 0, 1]) " +
+           clauses + "\naie.end\n}" + behind + "}";
+}
+
+std::vector<program::Task> tasks_of(const std::string& text) {
+    std::vector<program::Task> tasks;
+    for (const program::SequenceOp& operation : read(text).program.sequence) {
+        if (const auto* push = std::get_if<program::PushTask>(&operation)) {
+            tasks.push_back(push->task);
+        }
+    }
+    return tasks;
+}
+
+TEST(Design, TasksAndEachOfTheirStartsAreRepeatedByNumbersOrValues) {
+    const auto tasks =
+        tasks_of(task("%n = arith.constant 2 : i32\n", "repeat %n : i32", "",
+                      " {issue_token = true}\naiex.dma_start_task(%t)\n"
+                      "aiex.dma_start_task(%t) {repeat_count = 4 : i32, no_token}\n"
+                      "aiex.dma_start_task(%t) repeat %n : i32\naiex.dma_await_task(%t)\n"));
+    ASSERT_EQ(tasks.size(), 3U);
+    EXPECT_EQ(tasks[0].repeat, 3);
+    EXPECT_TRUE(tasks[0].token);
+    EXPECT_EQ(tasks[1].repeat, 5);
+    EXPECT_FALSE(tasks[1].token);
+    EXPECT_EQ(tasks[2].repeat, 3);
+    EXPECT_THAT(error_of(task("", "", "", "aiex.dma_start_task(%t) {repeat_count = -1 : i32}\n")),
+                HasSubstr("a task is repeated 0..1048575 times, not -1"));
+    EXPECT_THAT(error_of(task("", "often", "", "")),
+                HasSubstr("'often' of a task is not modelled"));
+}
+
+TEST(Design, MoreRunsThanATaskCountsAreSeveralTasks) {
+    const auto tasks = tasks_of(task(
+        "", "", "", " {issue_token = true, repeat_count = 600 : i32}\naiex.dma_start_task(%t)\n"));
+    ASSERT_EQ(tasks.size(), 3U);
+    EXPECT_EQ(tasks[0].repeat, 256);
+    EXPECT_FALSE(tasks[0].token);
+    EXPECT_FALSE(tasks[1].token);
+    EXPECT_EQ(tasks[2].repeat, 601 - 512);
+    EXPECT_TRUE(tasks[2].token);
+}
+
+TEST(Design, ATransferMayTakeItsIterationFromValues) {
+    const std::string numbers =
+        "%n = arith.constant 4 : i32 %d = arith.constant 1024 : i32 %o = "
+        "arith.constant 0 : i32\n";
+    const auto iteration = [&](const std::string& size, const std::string& stride) {
+        const auto program = read(task(numbers, "",
+                                       "iteration_size_val " + size +
+                                           " : i32 iteration_stride_val " + stride + " : i32",
+                                       ""))
+                                 .program;
+        return std::get<program::WriteDescriptor>(program.sequence.at(0)).descriptor.iteration;
+    };
+    ASSERT_TRUE(iteration("%n", "%d").has_value());
+    EXPECT_EQ(iteration("%n", "%d")->size, 4);
+    EXPECT_EQ(iteration("%n", "%d")->stride, 1024);
+    EXPECT_FALSE(iteration("%n", "%o").has_value());  // the task's count alone
+    EXPECT_THAT(error_of(task(numbers, "", "iteration_size_val %o : i32", "")),
+                HasSubstr("iteration_size_val must be 1 or more, got 0"));
+    EXPECT_THAT(error_of(task("", "", "loops %n : i32", "")),
+                HasSubstr("'loops' behind a dma_bd is not modelled"));
+}
+
+// In May 2026 values stood behind the parentheses.
+TEST(Design, ATransfersNumbersMayBeValuesBehindIt) {
+    const auto program =
+        read(task("%o = arith.constant 8 : i64 %l = arith.constant 32 : i64 %one = arith.constant "
+                  "1 : i64\n",
+                  "",
+                  "dyn_offset(%o : i64) dyn_len(%l : i64) dyn_sizes(%one, %o, %one : i64, i64, "
+                  "i64) dyn_strides(%one, %l, %one : i64, i64, i64)",
+                  ""))
+            .program;
+    const auto& written = std::get<program::WriteDescriptor>(program.sequence.at(0)).descriptor;
+    EXPECT_EQ(written.offset, 8 * 4);
+    EXPECT_EQ(written.length, 32);
+    ASSERT_FALSE(written.dimensions.empty());
+    EXPECT_EQ(written.dimensions.back().stride, 32);
+    EXPECT_THAT(error_of(task("", "", "dyn_len(%n : i64)", "")),
+                HasSubstr("%n is not a constant the reader knows"));
+}
+
+TEST(Design, WhatTheHostWouldNotLaunchIsRefusedInTheDesignsWords) {
+    const auto sequence = [](const std::string& check) {
+        return "aie.runtime_sequence(%n: i32) {\n%c0 = arith.constant 0 : i32\n"
+               "%holds = arith.cmpi sgt, %n, %c0 : i32\n%wide = emitc.cast %n : ui32 to i64\n" +
+               check + "}";
+    };
+    const std::string require =
+        sequence("aiex.npu.require(%holds) {message = \"n must be positive\"} : i1\n");
+    ReadOptions options;
+    EXPECT_EQ(error_of(require, options), "");  // not known, and nothing needs it
+    options.arguments["n"] = 1;
+    EXPECT_EQ(error_of(require, options), "");
+    options.arguments["n"] = 0;
+    EXPECT_THAT(error_of(require, options),
+                HasSubstr("the host would refuse this launch: n must be positive"));
+    options.arguments["n"] = 1024;
+    EXPECT_THAT(
+        error_of(sequence("aiex.npu.assert_bd_field(%wide) {max = 1023 : i32} : i64\n"), options),
+        HasSubstr("a descriptor's field holds 0..1023, got 1024"));
+    options.arguments["n"] = 3;
+    const auto divisible = [&](const char* more) {
+        return error_of(sequence(std::string{"aiex.npu.assert_bd_divisible(%n) {divisor = 4 : "
+                                             "i32"} +
+                                 more + "} : i32\n"),
+                        options);
+    };
+    EXPECT_THAT(divisible(""), HasSubstr("must be a multiple of 4, got 3"));
+    options.arguments["n"] = 1;
+    EXPECT_EQ(divisible(", allow_unit"), "");
+    EXPECT_NE(divisible(""), "");
+}
+
+TEST(Design, ASequenceMayChooseByANumber) {
+    const auto lock_value = [](std::int64_t number) {
+        ReadOptions options;
+        options.arguments["n"] = number;
+        const auto program =
+            read(std::string{kSmallDesign} +
+                     "aie.runtime_sequence(%n: index) {\n%v = scf.index_switch %n -> i32\n"
+                     "case 1 { %0 = arith.constant 5 : i32 scf.yield %0 : i32 }\n"
+                     "case 3 { %0 = arith.constant 6 : i32 scf.yield %0 : i32 }\n"
+                     "default { %0 = arith.constant 7 : i32 scf.yield %0 : i32 }\n"
+                     "aiex.set_lock(%p, %v) }",
+                 options)
+                .program;
+        return std::get<program::SetLock>(program.sequence.at(0)).value;
+    };
+    EXPECT_EQ(lock_value(1), 5);
+    EXPECT_EQ(lock_value(3), 6);
+    EXPECT_EQ(lock_value(2), 7);
+}
+
+TEST(Design, ReadsOfRegistersTakeTheirTime) {
+    const Design design = read(std::string{kSmallDesign} +
+                               "aie.runtime_sequence() {\naiex.npu.read_reg(%c, 0x100)\n"
+                               "aiex.npu.read_reg(%s, 0)\n}");
+    EXPECT_EQ(std::get<program::WriteRegisters>(design.program.sequence.at(0)).writes, 2);
+    EXPECT_THAT(design.notes, testing::Contains(HasSubstr("reads of registers")));
+    EXPECT_THAT(error_of(std::string{kSmallDesign} +
+                         "aie.runtime_sequence() {\naiex.npu.read_reg(%q, 0)\n}"),
+                HasSubstr("%q"));
+}
+
+TEST(Design, OfSeveralLaunchesTheMarkedOneIsRun) {
+    const auto source = parse_design(
+        "module { aie.device(npu1) @one { aie.runtime_sequence() { } }\n"
+        "aie.device(npu1) { aie.runtime_sequence() { } } {aiex.entry_device = {reconfig_method = "
+        "\"ctrlpkt\"}} }",
+        "d.mlir");
+    const Design design = lower(source, {}, config());
+    EXPECT_THAT(design.notes, testing::Not(testing::Contains(HasSubstr("the first is run"))));
+    EXPECT_EQ(design.program.name, "design");
+    // The device without a symbol is the compiler's @main.
+    ReadOptions options;
+    options.device = "main";
+    EXPECT_EQ(lower(source, options, config()).program.name, "design");
 }
 
 TEST(Design, OfSeveralLaunchesTheFirstIsRunAndTheOthersAreNamed) {

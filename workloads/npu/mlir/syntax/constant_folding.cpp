@@ -162,8 +162,8 @@ std::optional<Value> selected(Cursor& cursor, const Scope& scope) {
 
 std::optional<Value> result_of(const Operation& operation, std::string_view name,
                                const Scope& scope) {
-    static constexpr std::array<std::string_view, 7> kCasts{
-        "index_cast", "index_castui", "extsi", "extui", "trunci", "casts", "castu"};
+    static constexpr std::array<std::string_view, 8> kCasts{
+        "index_cast", "index_castui", "extsi", "extui", "trunci", "casts", "castu", "cast"};
     if (name == "constant") {
         const Number number = literal(operation);
         return number ? std::optional{Value{Value::Kind::Constant, *number}} : std::nullopt;
@@ -205,7 +205,8 @@ bool define_constant(const Operation& operation, Scope& scope) {
     const std::string_view whole = operation.name;
     const std::size_t dot = whole.find('.');
     const std::string_view dialect = whole.substr(0, dot);
-    if (dot == std::string_view::npos || (dialect != "arith" && dialect != "index")) {
+    const bool counts = dialect == "arith" || dialect == "index" || whole == "emitc.cast";
+    if (dot == std::string_view::npos || !counts) {
         return false;
     }
     const std::string_view name = whole.substr(dot + 1);

@@ -1,4 +1,4 @@
-// Integer arithmetic on constants, wherever designs write it.
+// Integer arithmetic on constants, wherever designs write it: arith, index, and the casts of emitc.
 #pragma once
 
 #include "workloads/npu/mlir/syntax/scope.hpp"

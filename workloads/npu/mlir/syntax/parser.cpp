@@ -82,6 +82,7 @@ class Parser {
             while (!ends_operation(op)) {
                 op.items.push_back(item());
             }
+            drop_location(op.items);
             op.items = own_form(op, generic_parts(std::move(op.items)));
             return op;
         }
@@ -98,8 +99,17 @@ class Parser {
             const bool range = !op.items.empty() && op.items.back().is_word("partition");
             op.items.push_back(range && peek().is("[") ? bracketed(")") : item());  // [0, 16)
         }
+        drop_location(op.items);
         earlier_.write_as_today(op);
         return op;
+    }
+
+    // loc(#loc12), loc("a.py":3:5): where the compiler had the operation from.
+    static void drop_location(std::vector<Item>& items) {
+        const std::size_t count = items.size();
+        if (count > 1 && items[count - 2].is_word("loc") && items[count - 1].opens("(")) {
+            items.resize(count - 2);
+        }
     }
 
     // Whether what comes next is no more part of the operation, as far as it has been read.

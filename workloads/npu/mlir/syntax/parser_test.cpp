@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "workloads/npu/mlir/syntax/cursor.hpp"
 #include "workloads/npu/mlir/syntax/memref_type.hpp"
+#include "workloads/npu/mlir/syntax/syntax_testing.hpp"
 
 namespace tilesim::workloads::npu::mlir::syntax {
 namespace {
@@ -45,6 +48,16 @@ TEST(Parser, BracesHoldAttributesOrARegion) {
     EXPECT_EQ(operations[0].attribute("n")->front().token.text, "3");
     EXPECT_TRUE(operations[0].attribute("v")->front().opens("["));
     EXPECT_FALSE(operations[0].attribute("m").has_value());
+}
+
+TEST(Parser, LocationsOfAnotherFileAreLeftOut) {
+    const auto with = [](const std::string& loc) {
+        return text_of(parse("aie.device(npu1) {\n%t = aie.tile(0, 2) {x = 1 : i32}" + loc +
+                             "\naie.dma_bd(%b : memref<4xi32> offset = 0)" + loc + "\n}" + loc));
+    };
+    EXPECT_EQ(with(" loc(#loc3)"), with(""));
+    EXPECT_EQ(with(" loc(\"C:\\\\a.mlir\":3:5)"), with(""));
+    EXPECT_EQ(parse("#loc = loc(unknown)\naie.end loc(#loc)").size(), 2U);
 }
 
 TEST(Parser, NamesThePlaceOfWhatIsWrong) {
