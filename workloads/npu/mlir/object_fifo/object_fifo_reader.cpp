@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "workloads/npu/mlir/descriptors/descriptor_layout.hpp"
 #include "workloads/npu/mlir/object_fifo/fifo_packets.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
+#include "workloads/npu/mlir/unknown_attributes.hpp"
 
 namespace tilesim::workloads::npu::mlir::object_fifo {
 
@@ -34,6 +37,36 @@ ObjectFifo ObjectFifoReader::read(const Operation& operation) const {
     inside.expect(",");
     depths(inside, fifo);
     attributes(operation, fifo);
+    static const std::set<std::string_view> kKnown{"sym_name",
+                                                   "via_DMA",
+                                                   "via_shared_mem",
+                                                   "transport",
+                                                   "packet",
+                                                   "packet_id",
+                                                   "disable_synchronization",
+                                                   "repeat_count",
+                                                   "memtile_repeat",
+                                                   "iter_count",
+                                                   "iterate_bds",
+                                                   "padDimensions",
+                                                   "padValue",
+                                                   "initValues",
+                                                   "init_values",
+                                                   "plio",
+                                                   "prod_dma_channel",
+                                                   "cons_dma_channels",
+                                                   "prod_port",
+                                                   "cons_ports",
+                                                   "aie_stream",
+                                                   "aie_stream_port",
+                                                   "producer_mem_bank",
+                                                   "consumer_mem_banks",
+                                                   "elemNumber",
+                                                   "elemType",
+                                                   "dimensionsToStream",
+                                                   "dimensionsFromStreamPerConsumer",
+                                                   "operandSegmentSizes"};
+    note_unknown_attributes(lowering_, operation, kKnown);
     banks(operation, fifo);
     types(cursor, fifo);
     stream_ends(operation, fifo);

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "arch/npu/program/script_walk.hpp"
@@ -13,6 +15,7 @@
 #include "workloads/npu/mlir/sequence/control_packets.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
 #include "workloads/npu/mlir/syntax/unknown_name.hpp"
+#include "workloads/npu/mlir/unknown_attributes.hpp"
 
 namespace tilesim::workloads::npu::mlir::sequence {
 
@@ -160,6 +163,9 @@ void ArrayCommands::control_packet(const Operation& operation, Scope&) {
     if (!address || (opcode != 1 && !data)) {
         throw ReadError(operation.where, "a control packet needs an address and data");
     }
+    static const std::set<std::string_view> kKnown{"address",   "data",   "opcode",
+                                                   "stream_id", "length", "pkt_type"};
+    note_unknown_attributes(lowering_, operation, kKnown);
     lowering_.note(kControlPacketsAct);
     if (opcode == 1) {
         return;

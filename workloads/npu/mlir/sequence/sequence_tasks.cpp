@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "workloads/npu/mlir/descriptors/descriptor_chain.hpp"
@@ -12,6 +14,7 @@
 #include "workloads/npu/mlir/syntax/attributes.hpp"
 #include "workloads/npu/mlir/syntax/constant_folding.hpp"
 #include "workloads/npu/mlir/syntax/unknown_name.hpp"
+#include "workloads/npu/mlir/unknown_attributes.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir::sequence {
@@ -116,6 +119,10 @@ SequenceTasks::Task& SequenceTasks::add_task(const Operation& operation, const I
             ids_.take(channel.tile, *id);
         }
     });
+    static const std::set<std::string_view> kKnown{
+        "issue_token", "repeat_count", "out_of_order",        "enable_out_of_order",
+        "packet",      "bd_id",        "operandSegmentSizes", "iteration_t"};  // IRON's own count
+    note_unknown_attributes(lowering_, operation, kKnown);
     const auto [given, repeats] = heading_of(operation, names);
     if (given) {
         ids_.give(std::pair{channel.tile, *given});
@@ -260,16 +267,21 @@ void SequenceTasks::start_task(const Operation& operation, Scope& scope) {
     push(start);
 }
 
-// More runs than a task counts are several, of which the last has the token, as the compiler
-// makes them since the autumn of 2026.
+// More runs than a task counts are several, of which the last has the token; where these would
+// fill the queue alone, each further one waits for room. So the compiler makes them since the
+// autumn of 2026.
 void SequenceTasks::push(program::PushTask start) {
-    const std::int64_t most =
-        lowering_.config.dma_of(lowering_.config.kind_of(start.channel.tile)).repeats;
+    const DmaConfig& dma = lowering_.config.dma_of(lowering_.config.kind_of(start.channel.tile));
     const std::int64_t runs = start.task.repeat;
+    std::int64_t parts = 0;
     for (std::int64_t begun = 0; begun < runs;) {
         program::PushTask part = start;
-        part.task.repeat = std::min(most, runs - begun);
+        part.task.repeat = std::min(dma.repeats, runs - begun);
         begun += part.task.repeat;
+        if (++parts > dma.task_queue_depth) {
+            lowering_.program.sequence.push_back(
+                program::WaitIdle{start.channel, dma.task_queue_depth - 1});
+        }
         part.task.token = start.task.token && begun == runs;
         lowering_.program.sequence.push_back(part);
     }

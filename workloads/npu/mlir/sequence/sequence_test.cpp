@@ -603,6 +603,11 @@ TEST(Design, MoreRunsThanATaskCountsAreSeveralTasks) {
     EXPECT_FALSE(tasks[1].token);
     EXPECT_EQ(tasks[2].repeat, 601 - 512);
     EXPECT_TRUE(tasks[2].token);
+    // The fifth would find four in the queue.
+    const auto five =
+        read(task("", "", "", " {repeat_count = 1279 : i32}\naiex.dma_start_task(%t)\n")).program;
+    ASSERT_EQ(five.sequence.size(), 7U);  // the descriptor, the pushes, a wait
+    EXPECT_EQ(std::get<program::WaitIdle>(five.sequence[5]).queued, 3);
 }
 
 TEST(Design, ATransferMayTakeItsIterationFromValues) {
@@ -676,6 +681,16 @@ TEST(Design, WhatTheHostWouldNotLaunchIsRefusedInTheDesignsWords) {
     options.arguments["n"] = 1;
     EXPECT_EQ(divisible(", allow_unit"), "");
     EXPECT_NE(divisible(""), "");
+}
+
+TEST(Design, AttributesThatAreNotKnownAreToldAndLeftOut) {
+    const auto notes = [](const std::string& more) {
+        return read(task("", "", "", " {issue_token = true" + more + "}\n")).notes;
+    };
+    EXPECT_THAT(notes(", urgent = 2 : i32"),
+                testing::Contains(HasSubstr("attribute 'urgent' of aiex.dma_configure_task is not "
+                                            "known here and left out")));
+    EXPECT_THAT(notes(""), testing::Not(testing::Contains(HasSubstr("attribute"))));
 }
 
 TEST(Design, ASequenceMayChooseByANumber) {

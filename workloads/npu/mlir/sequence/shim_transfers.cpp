@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "workloads/npu/mlir/descriptors/descriptor_layout.hpp"
 #include "workloads/npu/mlir/descriptors/transfer.hpp"
 #include "workloads/npu/mlir/registers/sequence_operands.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
+#include "workloads/npu/mlir/unknown_attributes.hpp"
 
 namespace tilesim::workloads::npu::mlir::sequence {
 
@@ -49,6 +52,25 @@ void ShimTransfers::memcpy_nd(const Operation& operation, Scope& scope) {
             throw ReadError(operation.where, fmt::format("size {} is out of range", sizes[i]));
         }
     }
+    static const std::set<std::string_view> kKnown{"id",
+                                                   "metadata",
+                                                   "issue_token",
+                                                   "burst_length",
+                                                   "packet",
+                                                   "axcache",
+                                                   "d0_zero_before",
+                                                   "d1_zero_before",
+                                                   "d2_zero_before",
+                                                   "d0_zero_after",
+                                                   "d1_zero_after",
+                                                   "d2_zero_after",
+                                                   "static_offsets",
+                                                   "static_sizes",
+                                                   "static_strides",
+                                                   "operandSegmentSizes",
+                                                   "x",
+                                                   "y"};
+    note_unknown_attributes(lowering_, operation, kKnown);
     const program::ChannelId channel =
         allocation(lowering_, text_attribute(operation, "metadata"), operation.where);
     Transfer transfer;
