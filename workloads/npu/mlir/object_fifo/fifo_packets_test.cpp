@@ -117,6 +117,52 @@ TEST(FifoPackets, AnElementGoesToOneBranchAfterTheOther) {
         HasSubstr("move whole elements, of 64 B; those of @w have 32"));
 }
 
+TEST(FifoPackets, InputsOfAJoinShareAChannelOfTheShim) {
+    const std::string ends = std::string{kFifoTiles} + fifo("x", "%s", "%m", "packet") +
+                             fifo("y", "%s", "%m", "packet") +
+                             "aie.objectfifo @out(%m, {%a}, 2 : i32) : "
+                             "!aie.objectfifo<memref<32xi32>>\n";
+    const std::string link = "aie.objectfifo.link [@x, @y] -> [@out] ([0, 16] []) ";
+    const std::string shared = ends + link + "{shared_input_channel}\n";
+    const auto task = [](const std::string& others, const char* second) {
+        return std::string{
+                   "aie.runtime_sequence(%w : memref<1024xi32>) {\n"
+                   "%t = aiex.dma_configure_task_for @x {\n"
+                   "aie.dma_bd(%w : memref<1024xi32> offset = 0 len = 16\n"
+                   "sizes = [8, 1, 1, 16] strides = [16, 0, 0, 1])\n"} +
+               second + "} {repeat_count = 7 : i32, issue_token = true, interleave = [" + others +
+               "]}\naiex.dma_start_task(%t)\naiex.dma_await_task(%t)\n}\n";
+    };
+    const char* const both =
+        "aie.next_bd ^s\n^s:\n"
+        "aie.dma_bd(%w : memref<1024xi32> offset = 512 len = 16\n"
+        "sizes = [8, 1, 1, 16] strides = [16, 0, 0, 1])\naie.end\n";
+    const program::Program p = read_npu(shared + task("@y", both));
+    const program::ChannelId common{{0, 0}, program::Direction::MM2S, 0};
+    int sent = 0;
+    for (const program::Route& route : p.routes) {
+        sent += route.source == common ? 1 : 0;
+    }
+    EXPECT_EQ(sent, 2);
+    EXPECT_THAT(routed(p), testing::UnorderedElementsAre(std::nullopt, 0, 1));
+    EXPECT_EQ(dma_at(p, {0, 1}).starts.size(), 3U);  // x, y and out
+    std::vector<std::int64_t> ids;
+    for (const auto& step : p.sequence) {
+        if (const auto* write = std::get_if<program::WriteDescriptor>(&step)) {
+            ids.push_back(write->descriptor.packet->id);
+        }
+    }
+    EXPECT_EQ(ids, (std::vector<std::int64_t>{0, 1}));
+    EXPECT_THAT(error_of(shared + task("@y", "aie.end\n")),
+                HasSubstr("a task of 2 object FIFOs, with a transfer each; it has 1"));
+    EXPECT_THAT(error_of(ends + link + "\n" + task("@y", both)),
+                HasSubstr("those of @y are none of @x's"));
+    EXPECT_THAT(error_of(std::string{kFifoTiles} + fifo("x", "%s", "%m", "packet") +
+                         fifo("y", "%m", "%a", "packet") +
+                         "aie.objectfifo.link [@x] -> [@y] ([] []) {shared_input_channel}\n"),
+                HasSubstr("several inputs from a shim"));
+}
+
 TEST(FifoPackets, WhicheverArrivesIsMerged) {
     const std::string ends =
         std::string{kFifoTiles} + fifo("x", "%a", "%m") + fifo("y", "%b", "%m");

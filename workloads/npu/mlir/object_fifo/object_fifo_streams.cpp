@@ -133,7 +133,7 @@ class FifoStreams {
             return;
         }
         const bool produced = !fifo.one_end || fifo.consumers.empty();
-        if (produced && at_shim(fifo.producer)) {
+        if (produced && at_shim(fifo.producer) && !fifo.producer.shares) {
             action(fifo.producer.tile, program::Direction::MM2S);
         }
         for (const FifoEnd& end : fifo.consumers) {

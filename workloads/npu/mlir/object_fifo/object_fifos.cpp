@@ -7,6 +7,7 @@
 #include "workloads/npu/mlir/object_fifo/fifo_endpoints.hpp"
 #include "workloads/npu/mlir/object_fifo/fifo_pools.hpp"
 #include "workloads/npu/mlir/object_fifo/object_fifo_reader.hpp"
+#include "workloads/npu/mlir/syntax/attributes.hpp"
 
 namespace tilesim::workloads::npu::mlir::object_fifo {
 
@@ -106,6 +107,9 @@ class FifosReader {
             throw ReadError(operation.where, fmt::format("a link of {} branches needs {} offsets",
                                                          branches, branches));
         }
+        if (syntax::is_true(operation, "shared_input_channel")) {
+            share_channel(link);
+        }
         for (const std::size_t input : link.inputs) {
             lowering_.fifos[input].linked_in = true;
         }
@@ -113,6 +117,29 @@ class FifosReader {
             lowering_.fifos[output].linked_out = true;
         }
         lowering_.links.push_back(std::move(link));
+    }
+
+    // {shared_input_channel}: one channel of a shim sends all inputs of a join, told apart by their
+    // headers; a task's `interleave` names the others (sequence/sequence_tasks.cpp).
+    void share_channel(const FifoLink& link) {
+        const auto& inputs = link.inputs;
+        const std::size_t first = *std::min_element(inputs.begin(), inputs.end());
+        const program::TileCoordinate tile = lowering_.fifos[first].producer.tile;
+        if (inputs.size() == 1 || lowering_.config.kind_of(tile) != program::TileKind::Shim) {
+            throw ReadError(link.where,
+                            "shared_input_channel is for a link of several inputs from a shim");
+        }
+        for (const std::size_t input : inputs) {
+            ObjectFifo& fifo = lowering_.fifos[input];
+            if (!fifo.packets || fifo.producer.tile != tile) {
+                throw ReadError(link.where, fmt::format("inputs that share a channel are packets "
+                                                        "from one tile; @{} is not",
+                                                        fifo.name));
+            }
+            if (input != first) {
+                fifo.producer.shares = first;
+            }
+        }
     }
 
     // Offsets of pieces that lie one behind the other, as designs of before 2025 mean that state

@@ -109,6 +109,41 @@ SequenceTasks::Heading SequenceTasks::heading_of(const Operation& operation, con
     return heading;
 }
 
+// {interleave = [@b, @c]} of a task for @a: its transfers, one each, have the headers of these,
+// which share a channel.
+void SequenceTasks::interleave(const Operation& operation, Chain& chain) const {
+    const auto others = operation.attribute("interleave");
+    if (!others) {
+        return;
+    }
+    std::vector<std::string> names{allocation_of(operation)};
+    for (const Item& list : *others) {
+        for (const Item& item : list.items) {
+            if (item.is(TokenKind::Symbol)) {
+                names.push_back(item.token.text);
+            }
+        }
+    }
+    if (names.size() != chain.descriptors.size()) {
+        throw ReadError(operation.where,
+                        fmt::format("interleave makes this a task of {} object FIFOs, with a "
+                                    "transfer each; it has {}",
+                                    names.size(), chain.descriptors.size()));
+    }
+    const program::ChannelId channel = allocation(lowering_, names.front(), operation.where);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const auto packet = lowering_.allocation_packets.find(names[i]);
+        if (allocation(lowering_, names[i], operation.where) != channel ||
+            packet == lowering_.allocation_packets.end()) {
+            throw ReadError(operation.where,
+                            fmt::format("interleave is of packets of one channel; those of @{} are "
+                                        "none of @{}'s",
+                                        names[i], names.front()));
+        }
+        chain.descriptors[i].packet = packet->second;
+    }
+}
+
 SequenceTasks::Task& SequenceTasks::add_task(const Operation& operation, const Item& region,
                                              const program::ChannelId& channel, const Scope& names,
                                              Scope& results) {
@@ -120,8 +155,8 @@ SequenceTasks::Task& SequenceTasks::add_task(const Operation& operation, const I
         }
     });
     static const std::set<std::string_view> kKnown{
-        "issue_token", "repeat_count", "out_of_order",        "enable_out_of_order",
-        "packet",      "bd_id",        "operandSegmentSizes", "iteration_t"};  // IRON's own count
+        "issue_token", "repeat_count",        "out_of_order", "enable_out_of_order", "packet",
+        "bd_id",       "operandSegmentSizes", "iteration_t",  "interleave"};  // IRON's own count
     note_unknown_attributes(lowering_, operation, kKnown);
     const auto [given, repeats] = heading_of(operation, names);
     if (given) {
@@ -135,6 +170,7 @@ SequenceTasks::Task& SequenceTasks::add_task(const Operation& operation, const I
         throw ReadError(operation.where, "this task has no transfer");
     }
     note_ignored(lowering_, chain);
+    interleave(operation, chain);
     Task task{channel, {channel, {}}, {}};
     for (program::BufferDescriptor& descriptor : chain.descriptors) {
         factor_dimensions(descriptor,

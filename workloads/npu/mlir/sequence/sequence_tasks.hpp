@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "workloads/npu/mlir/descriptors/descriptor.hpp"
+#include "workloads/npu/mlir/descriptors/descriptor_chain.hpp"
 #include "workloads/npu/mlir/lowering.hpp"
 #include "workloads/npu/mlir/registers/registers.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
@@ -60,6 +61,7 @@ class SequenceTasks {
     // @allocation, or (%tile, MM2S, 0)
     std::optional<program::Packet> packet_of(const Operation& operation) const;
     static std::string allocation_of(const Operation& operation);
+    void interleave(const Operation& operation, descriptors::Chain& chain) const;
     program::ChannelId channel_of(Cursor& cursor) const;
     program::ChannelId pool_of(const Operation& operation, const Scope& scope) const;
 

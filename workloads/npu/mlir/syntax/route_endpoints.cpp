@@ -142,6 +142,12 @@ class Routes {
         endpoint.port = cursor.word();
         endpoint.fifo = text_attribute(operation, "fifoName");
         endpoint.channel = integer_attribute(operation, "channelIndex");
+        if (operation.attribute("sharesChannel")) {
+            throw ReadError(operation.where,
+                            fmt::format("@{} shares another's channel: not modelled here; run the "
+                                        "design as it is before the object FIFOs are split",
+                                        endpoint.name));
+        }
         if (!endpoint.channel && endpoint.port == "Core") {
             endpoint.channel = 0;
         }
