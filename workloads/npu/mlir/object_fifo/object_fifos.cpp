@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "workloads/npu/mlir/object_fifo/fifo_endpoints.hpp"
 #include "workloads/npu/mlir/object_fifo/fifo_pools.hpp"
 #include "workloads/npu/mlir/object_fifo/object_fifo_reader.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
+#include "workloads/npu/mlir/unknown_attributes.hpp"
 
 namespace tilesim::workloads::npu::mlir::object_fifo {
 
@@ -63,6 +66,9 @@ class FifosReader {
     void link(const Operation& operation) {
         FifoLink link;
         link.where = operation.where;
+        static const std::set<std::string_view> kKnown{
+            "mode", "shared_input_channel", "src_offsets", "dst_offsets", "fifoIns", "fifoOuts"};
+        note_unknown_attributes(lowering_, operation, kKnown);
         if (const auto mode = operation.attribute("mode")) {
             link.in_turns = names_time(*mode);
         }
