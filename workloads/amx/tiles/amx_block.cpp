@@ -94,11 +94,6 @@ void BlockWriter::add_lines(const Address& n, std::int64_t count, const Address&
     }
 }
 
-// Behind the only block of columns lie another thread's, or none.
-bool BlockWriter::has_next_columns() const {
-    return arch::base::ceil_div(problem_.n, kMaxRows) > map_.n_acc;
-}
-
 void BlockWriter::first_prefetches() {
     const std::int64_t columns = arch::base::ceil_div(problem_.n, kMaxRows);
     for (const TileProblem::Next& next : problem_.next) {
@@ -159,7 +154,7 @@ void BlockWriter::add_prefetches(const AccumulatorBlock& block, const Step& step
         arch::base::ceil_div(arch::base::ceil_div(problem_.m, kMaxRows), map_.m_acc), 1);
     const std::int64_t lines = arch::base::ceil_div(next.lines, blocks);
     const std::int64_t part = next.lines * kLine / blocks;
-    for (std::int64_t n = 0; n < map_.n_acc; ++n) {
+    for (std::int64_t n = 0; n < block.next_count; ++n) {
         const Address column = sum(scaled(block.n, next.n, next.base + n * next.n), taps);
         const Address tile =
             sum(sum(column, k, next.k), block.m, arch::base::ceil_div(part, map_.m_acc));
@@ -334,9 +329,7 @@ void BlockWriter::ordered_products(const AccumulatorBlock& block, const Step& st
     among_.begin_step(block.m_count * block.n_count);
     among_.add_evenly([&] {
         for (const TileProblem::Next& next : problem_.next) {
-            if (has_next_columns()) {
-                add_prefetches(block, step, next);
-            }
+            add_prefetches(block, step, next);
         }
     });
     if (map_.order == Order::Switched) {

@@ -78,8 +78,10 @@ struct AccumulatorBlock {
     bool k_first = true;                // C starts at zero
     arch::amx::program::Address k;      // first k tile
     std::int64_t k_tiles = 0;
-    std::int64_t next_count = 0;  // tiles across of the next block, decompressed with the last step
-    bool prefetches_a = true;     // where the mapping does: not where an earlier block has
+    // Tiles across of the thread's next block, which are prefetched, or decompressed with the last
+    // step; behind its last one lie another thread's, or none.
+    std::int64_t next_count = 0;
+    bool prefetches_a = true;  // where the mapping does: not where an earlier block has
 };
 
 class BlockWriter {
@@ -128,7 +130,6 @@ class BlockWriter {
     // To the parts of A and B that a pair multiplies.
     static Step moved(Step step, const TileProblem::Pair& pair);
     std::int64_t products(const AccumulatorBlock& block) const;
-    bool has_next_columns() const;
     void each_accumulator_alone(const AccumulatorBlock& block);
     void all_accumulators(const AccumulatorBlock& block, bool interleaves_stores);
     void k_steps(std::int64_t count, const arch::amx::program::Address& from,

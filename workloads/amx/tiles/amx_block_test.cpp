@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "arch/amx/program/instruction_stream.hpp"
+#include "arch/amx/program/program_text.hpp"
 #include "workloads/amx/tiles/amx_run_testing.hpp"
 
 namespace tilesim::workloads::amx::tiles {
@@ -40,24 +42,68 @@ TEST(AmxBlock, PrefetchOfTheNextColumnsIsSpreadOverTheRowsOfBlocks) {
             most = std::max(most, ++between);
         }
     }
-    EXPECT_EQ(lines.size(), 256U * 128 * 2 / 64);  // as many lines as B has, a block further on
+    EXPECT_EQ(lines.size(), 256U * (128 - 32) * 2 / 64);  // B but for its first block
     EXPECT_EQ(lines.begin()->first, (lowered.b + 2 * 8 * 1024) / 64);
+    EXPECT_EQ(lines.rbegin()->first, lowered.b / 64 + 8 * 8 * 16 - 1);
     EXPECT_EQ(lines.begin()->second, 1);
     EXPECT_EQ(most, 1);  // 2 x 2 lines a step of four products
     expect_product(problem, mapping);
 }
 
-TEST(AmxBlock, BehindTheOnlyBlockOfColumnsNothingIsPrefetched) {
+// There lie another thread's, or none. Of fewer columns in the last block fewer tiles are fetched.
+TEST(AmxBlock, BehindTheLastBlockOfColumnsNothingIsPrefetched) {
     AmxMapping mapping;
     mapping.prefetch_next = true;
     const auto prefetches = [&](std::int64_t n) {
         return count(lower(gemm(64, 256, n, DataType::Bf16, DataType::F32), mapping),
                      arch::amx::program::Opcode::Prefetcht2);
     };
+    constexpr std::int64_t kColumn = 8 * 16;  // lines of eight tiles
     EXPECT_EQ(prefetches(32), 0);
-    EXPECT_GT(prefetches(33), 0);
-    mapping.prefetch_first = true;  // but itself
-    EXPECT_EQ(prefetches(32), 2 * 8 * 16);
+    EXPECT_EQ(prefetches(33), kColumn);
+    EXPECT_EQ(prefetches(64), 2 * kColumn);
+    EXPECT_EQ(prefetches(10 * 16 + 1), 9 * kColumn);
+    for (const auto& [nc, kc] : {std::pair{64, 0}, {48, 0}, {64, 128}, {0, 96}}) {
+        mapping.nc = nc;
+        mapping.kc = kc;
+        EXPECT_EQ(prefetches(10 * 16 + 1), 9 * kColumn) << nc << " " << kc;
+    }
+    mapping.remainder = AmxMapping::Remainder::Smaller;  // the last column alone
+    EXPECT_EQ(prefetches(10 * 16 + 1), 9 * kColumn);
+    mapping.threads = 2;
+    mapping.partition = AmxMapping::Partition::N;
+    EXPECT_EQ(prefetches(8 * 16), 2 * kColumn);
+    mapping = {};
+    mapping.prefetch_next = mapping.prefetch_first = true;  // but itself
+    EXPECT_EQ(prefetches(32), 2 * kColumn);
+}
+
+// Cache blocks of columns within which nothing else is repeated.
+TEST(AmxBlock, CacheBlocksThatChangeNoOrderAreNone) {
+    const auto same = [](const GemmProblem& problem, std::int64_t nc, AmxMapping mapping) {
+        const LoweredAmx whole = lower(problem, mapping);
+        mapping.nc = nc;
+        const LoweredAmx blocks = lower(problem, mapping);
+        return arch::amx::program::print(whole.programs[0]) ==
+               arch::amx::program::print(blocks.programs[0]);
+    };
+    AmxMapping mapping;
+    const GemmProblem problem = gemm(64, 256, 192);
+    EXPECT_TRUE(same(problem, 64, mapping));
+    EXPECT_FALSE(same(problem, 48, mapping)) << "blocks of one tile of columns between";
+    mapping.mc = 64;
+    EXPECT_TRUE(same(problem, 64, mapping));
+    mapping.mc = 32;
+    EXPECT_FALSE(same(problem, 64, mapping));
+    mapping = {};
+    mapping.kc = 128;
+    EXPECT_FALSE(same(problem, 64, mapping));
+    mapping = {};
+    mapping.outer = AmxMapping::Outer::M;
+    EXPECT_FALSE(same(problem, 64, mapping));
+    mapping = {};
+    mapping.remainder = AmxMapping::Remainder::Smaller;
+    EXPECT_FALSE(same(gemm(65, 256, 192), 64, mapping)) << "the last row of each";
 }
 
 // In front of everything each line of the first two columns of tiles, all k, and no line twice.

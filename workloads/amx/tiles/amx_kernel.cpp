@@ -64,6 +64,30 @@ class Generator {
         }
     }
 
+    // The same along n; each is told how many tiles the one after it has, the last one of them
+    // `behind`. Where that is prefetched, one that has another than most of them stands apart.
+    void columns_in_order(
+        const std::string& name, const Address& start, std::int64_t tiles, std::int64_t width,
+        std::int64_t behind,
+        const std::function<void(const Address&, std::int64_t, std::int64_t)>& body) {
+        width = std::min(width <= 0 ? tiles : width, tiles);
+        if (tiles == 0) {
+            return;
+        }
+        const std::int64_t whole = tiles / width;
+        const std::int64_t rest = tiles % width;
+        const std::int64_t behind_whole = rest > 0 ? rest : behind;
+        const bool apart = !problem_.next.empty() && behind_whole != width;
+        loops_.loop(name, whole - (apart ? 1 : 0),
+                    [&](const Address& i) { body(sum(start, i, width), width, width); });
+        if (apart) {
+            body(start.plus((whole - 1) * width), width, behind_whole);
+        }
+        if (rest > 0) {
+            body(start.plus(whole * width), rest, behind);
+        }
+    }
+
     // Blocks over a dimension of `elements`, in tiles of 16: full ones, then the partial tile.
     void blocks(const std::string& name, const Address& start, std::int64_t tiles,
                 std::int64_t partial, std::int64_t width,
@@ -94,30 +118,52 @@ class Generator {
     // The cache blocks: columns, k, rows; within them the blocks of accumulators.
     void column_blocks(AccumulatorBlock block) {
         const Extent n = extent(problem_.n);
-        const std::int64_t k_width = tiles_of(map_.kc, elements_per_k_tile());
-        parts("jc", {}, n.tiles, tiles_of(map_.nc, kMaxRows),
-              [&](const Address& j, std::int64_t width) {
-                  // Only the first k block starts at zero: it stands in front of the loop.
-                  const std::int64_t depth =
-                      std::min(k_width > 0 ? k_width : problem_.k_tiles, problem_.k_tiles);
-                  block.k = {};
-                  block.k_tiles = depth;
-                  block.k_first = true;
-                  row_blocks(block, j, width, 0);
-                  block.k_first = false;
-                  parts("pc", Address{}.plus(depth), problem_.k_tiles - depth, depth,
-                        [&](const Address& p, std::int64_t tiles) {
-                            block.k = p;
-                            block.k_tiles = tiles;
-                            row_blocks(block, j, width, 0);
-                        });
-              });
+        columns_in_order("jc", {}, n.tiles, columns_of_cache_block(), n.partial > 0 ? 1 : 0,
+                         [&](const Address& j, std::int64_t width, std::int64_t next) {
+                             block.next_count = std::min(next, map_.n_acc);
+                             k_blocks(block, j, width);
+                         });
+        block.next_count = 0;
         if (n.partial > 0) {
             block.k = {};
             block.k_tiles = problem_.k_tiles;
             block.k_first = true;
             row_blocks(block, Address{}.plus(n.tiles), 0, n.partial);
         }
+    }
+
+    // In tiles; 0: all. Those in which nothing but whole blocks of columns follow each other have
+    // them follow as they would without.
+    std::int64_t columns_of_cache_block() const {
+        const std::int64_t columns = tiles_of(map_.nc, kMaxRows);
+        const std::int64_t rows = tiles_of(map_.mc, kMaxRows);
+        const Extent m = extent(problem_.m);
+        const bool all_rows = m.partial == 0 && (rows == 0 || rows >= m.tiles);
+        const bool nothing_else = map_.outer == AmxMapping::Outer::N && all_rows &&
+                                  first_depth() == problem_.k_tiles && problem_.slots == 0;
+        return nothing_else && columns % map_.n_acc == 0 ? 0 : columns;
+    }
+
+    // K tiles of the first block of k.
+    std::int64_t first_depth() const {
+        const std::int64_t width = tiles_of(map_.kc, elements_per_k_tile());
+        return width > 0 ? std::min(width, problem_.k_tiles) : problem_.k_tiles;
+    }
+
+    // Only the first one starts at zero: it stands in front of the loop.
+    void k_blocks(AccumulatorBlock block, const Address& n, std::int64_t n_tiles) {
+        const std::int64_t depth = first_depth();
+        block.k = {};
+        block.k_tiles = depth;
+        block.k_first = true;
+        row_blocks(block, n, n_tiles, 0);
+        block.k_first = false;
+        parts("pc", Address{}.plus(depth), problem_.k_tiles - depth, depth,
+              [&](const Address& p, std::int64_t tiles) {
+                  block.k = p;
+                  block.k_tiles = tiles;
+                  row_blocks(block, n, n_tiles, 0);
+              });
     }
 
     std::int64_t elements_per_k_tile() const {
@@ -146,24 +192,30 @@ class Generator {
                       std::int64_t n_partial, const Address& m, std::int64_t m_tiles,
                       std::int64_t m_partial) {
         const auto columns = [&](const std::function<void(AccumulatorBlock)>& body) {
-            const auto from = [&](const Address& start, std::int64_t tiles, std::int64_t partial,
-                                  bool first) {
-                blocks("n", start, tiles, partial, map_.n_acc,
-                       [&](const Address& at, std::int64_t count, std::int64_t width) {
-                           AccumulatorBlock inner = block;
-                           inner.n = at;
-                           inner.n_count = count;
-                           inner.columns = width;
-                           inner.prefetches_a = first;
-                           body(inner);
-                       });
-            };
             const bool once = map_.prefetch_a_once && map_.prefetch_a > 0;
             const std::int64_t apart = once ? std::min(n_tiles, map_.n_acc) : 0;
+            const std::int64_t behind = n_partial > 0 ? 1 : block.next_count;
+            const auto part = [&](const Address& at, std::int64_t count, std::int64_t width,
+                                  bool first, std::int64_t next) {
+                AccumulatorBlock inner = block;
+                inner.n = at;
+                inner.n_count = count;
+                inner.columns = width;
+                inner.prefetches_a = first;
+                inner.next_count = next;
+                body(inner);
+            };
+            const std::int64_t left = n_tiles - apart;
             if (apart > 0) {
-                from(n, apart, 0, true);
+                part(n, apart, kMaxRows, true, left > 0 ? std::min(left, map_.n_acc) : behind);
             }
-            from(n.plus(apart), n_tiles - apart, n_partial, apart == 0);
+            columns_in_order("n", n.plus(apart), left, map_.n_acc, behind,
+                             [&](const Address& at, std::int64_t count, std::int64_t next) {
+                                 part(at, count, kMaxRows, apart == 0, next);
+                             });
+            if (n_partial > 0) {
+                part(n.plus(n_tiles), 1, n_partial, apart == 0, 0);
+            }
         };
         const auto rows = [&](const AccumulatorBlock& outer,
                               const std::function<void(AccumulatorBlock)>& body) {
