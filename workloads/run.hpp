@@ -18,6 +18,7 @@
 #include "arch/base/stats.hpp"
 #include "arch/memory/controller/command_log.hpp"
 #include "arch/memory/controller/memory_system.hpp"
+#include "arch/memory/port/memory_window.hpp"
 #include "workloads/result.hpp"
 
 namespace tilesim::workloads {
@@ -42,6 +43,13 @@ struct Bench {
 struct Rounds {
     double done = 0;       // worked on, the present one in part
     double delivered = 0;  // of them, those whose results have arrived where they belong
+};
+
+// Who hears what others on the memory do, each null for nobody: all commands, one's own included,
+// and the requests of others, in the memory's time.
+struct HearingBesideOthers {
+    arch::memory::controller::CommandListener* commands = nullptr;
+    arch::memory::port::WindowListener* requests = nullptr;
 };
 
 class Model {
@@ -82,6 +90,8 @@ class Model {
         arch::memory::controller::CommandListener* next) {
         return next;
     }
+    // The same of one among several agents on the memory.
+    virtual HearingBesideOthers hearing_beside_others() { return {}; }
     // Adds to what the memory has counted.
     virtual void add_bank_use(arch::memory::port::BankUse&) const {}
 };

@@ -131,6 +131,43 @@ TEST(Agents, AllHaveEndedWhenTheLastHas) {
     }
 }
 
+std::string bottleneck_of(const nlohmann::ordered_json& agents, const char* name) {
+    return agents[name]["bottleneck"];
+}
+
+// Alone and among others it is found on the way through the memory's commands.
+TEST(Agents, AStreamNamesItsBottleneck) {
+    const std::string many = "{requests: 20000, outstanding: 256}";
+    const std::string one = "{pattern: random, requests: 1000, outstanding: 1}";
+    const auto both = run("memory: ddr5_5600\nagents:\n  a: {stream: " + many +
+                          "}\n  b: {stream: " + one + "}\n");
+    EXPECT_EQ(bottleneck_of(both, "a"), "DRAM: data bus");
+    EXPECT_EQ(bottleneck_of(both, "b"), "requests under way");
+    const auto alone = run("memory: ddr5_5600\nagents:\n  b: {stream: " + one + "}\n");
+    EXPECT_EQ(bottleneck_of(alone, "b"), "requests under way");
+}
+
+// Its time may begin between two edges of the memory's clock.
+TEST(Agents, WhenAStreamStartsChangesNoneOfItsBottleneck) {
+    for (const char* start : {"0 us", "3.0001 us"}) {
+        const auto agents =
+            run(fmt::format("memory: ddr5_5600\nagents:\n  a: {{stream: {{pattern: random, "
+                            "requests: 4000, outstanding: 256}}, start: {}}}\n",
+                            start),
+                {{"device.memory.refresh", "off"}});
+        EXPECT_EQ(bottleneck_of(agents, "a"), "DRAM: activates of all banks") << start;
+    }
+}
+
+// A unit in the banks is lent channels, whose commands nobody hears.
+TEST(Agents, BesideUnitsInTheBanksAStreamNamesNoBottleneck) {
+    const auto agents = run(
+        "memory: lpddr5x_pim\nagents:\n  cpu: {stream: " + kReads +
+        "}\n  gemv: {device: lpddr5x_pim, workload: {gemv: {M: 256, K: 256}}, mapping: {pimnast: "
+        "{}}}\n");
+    EXPECT_EQ(bottleneck_of(agents, "cpu"), "");
+}
+
 TEST(Agents, RepeatAsOftenAsTheySay) {
     const auto agents = run("memory: ddr5_5600\nagents:\n  a: {stream: " + kReads +
                             ", repeat: 3}\n  b: {stream: {requests: 100}, repeat: "

@@ -78,6 +78,11 @@ void Contention::Asking::on_request(const MemoryRequest& request) {
 }
 
 void Contention::ask(std::size_t agent, const MemoryRequest& request) {
+    for (const Asking& each : asking_) {
+        if (each.agent != agent && each.hearing.requests != nullptr) {
+            each.hearing.requests->on_request(request);
+        }
+    }
     const std::int64_t size = memory_.config().burst.count();
     const std::int64_t arrival = clock_.first_cycle_from(request.arrival).count();
     const std::int64_t last = (request.address + request.bytes - 1) / size;
@@ -96,20 +101,36 @@ void Contention::ask(std::size_t agent, const MemoryRequest& request) {
 
 void Contention::on_command(std::size_t channel, Command command, std::size_t bank,
                             std::int64_t row, std::int64_t now) {
-    if (next_ != nullptr) {
-        next_->on_command(channel, command, bank, row, now);
+    const auto tell = [&](arch::memory::controller::CommandListener* listener) {
+        if (listener != nullptr) {
+            listener->on_command(channel, command, bank, row, now);
+        }
+    };
+    tell(next_);
+    for (const Asking& each : asking_) {
+        tell(each.hearing.commands);
     }
     if (command == Command::Activate) {
         if (const auto agent = first_of_row(channel, bank, row)) {
             open(channels_[channel].banks[bank], *agent, row);
         }
-        return;
     }
-    const Command column = column_of(command);
-    if (column == Command::Read || column == Command::Write) {
-        if (const auto agent = take_first(key_of(channel, bank, row, column == Command::Write))) {
-            serve(channel, *agent, now);
+}
+
+void Contention::on_column(std::size_t channel, Command command, std::size_t bank, std::int64_t row,
+                           std::int64_t now, const arch::memory::policy::Burst& burst) {
+    const auto tell = [&](arch::memory::controller::CommandListener* listener) {
+        if (listener != nullptr) {
+            listener->on_column(channel, command, bank, row, now, burst);
         }
+    };
+    tell(next_);
+    for (const Asking& each : asking_) {
+        tell(each.hearing.commands);
+    }
+    const bool write = column_of(command) == Command::Write;
+    if (const auto agent = take_first(key_of(channel, bank, row, write))) {
+        serve(channel, *agent, now);
     }
 }
 

@@ -19,6 +19,7 @@
 #include "arch/memory/controller/memory_system.hpp"
 #include "arch/memory/device/address_map.hpp"
 #include "arch/memory/port/memory_window.hpp"
+#include "workloads/run.hpp"
 
 namespace tilesim::sim::session {
 
@@ -33,6 +34,13 @@ class Contention final : public arch::memory::controller::CommandListener {
     // An agent that is lent channels, whose commands nobody hears.
     void set_guest(std::size_t agent) { guest_ = agent; }
 
+    bool has_guest() const { return guest_.has_value(); }
+    // An agent that hears, until it is forgotten, every command, and the requests of the others.
+    void tell(std::size_t agent, const workloads::HearingBesideOthers& hearing) {
+        asking_[agent].hearing = hearing;
+    }
+    void forget(std::size_t agent) { asking_[agent].hearing = {}; }
+
     // CK for which channels worked for `other` while requests of `agent` waited there, over all
     // channels; of `other` = `agent`: for its own.
     std::int64_t waited(std::size_t agent, std::size_t other) const {
@@ -46,6 +54,9 @@ class Contention final : public arch::memory::controller::CommandListener {
 
     void on_command(std::size_t channel, arch::memory::device::Command command, std::size_t bank,
                     std::int64_t row, std::int64_t now) override;
+    void on_column(std::size_t channel, arch::memory::device::Command command, std::size_t bank,
+                   std::int64_t row, std::int64_t now,
+                   const arch::memory::policy::Burst& burst) override;
 
   private:
     struct Asking final : arch::memory::port::WindowListener {
@@ -53,6 +64,7 @@ class Contention final : public arch::memory::controller::CommandListener {
         Contention* all = nullptr;
         std::size_t agent = 0;
         std::int64_t bytes = 0;
+        workloads::HearingBesideOthers hearing;
     };
     struct Bank {
         std::optional<std::size_t> last;  // who opened a row in it last

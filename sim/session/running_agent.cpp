@@ -119,6 +119,9 @@ RunEnd RunningAgent::run(const Case& a_case, const Plan& plan, RunResult& result
     built.window->listen(&shared_.contention.of(index_));
     Bench bench{*built.queue, *built.root, memory, *built.window, origin_};
     built.model = plan.build(bench);
+    if (!shared_.contention.has_guest()) {  // whose commands would be missing
+        shared_.contention.tell(index_, built.model->hearing_beside_others());
+    }
     if (listener_.get() != nullptr) {
         built.model->connect(listener_.get());
     }
@@ -168,6 +171,7 @@ void RunningAgent::count() {
     latency_ += counts.read_latency;
     latency_reads_ += counts.reads;
     outcome_.bytes += counts.bytes_read + counts.bytes_written;
+    shared_.contention.forget(index_);
     built_->window->close();
     closed_.push_back(std::move(built_->window));
     std::erase_if(closed_, [](const auto& window) { return window->idle(); });

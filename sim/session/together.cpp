@@ -129,14 +129,15 @@ TogetherOutcome run_together(const std::vector<AgentCase>& cases,
     std::vector<std::unique_ptr<RunningAgent>> agents;
     std::vector<std::size_t> indices;
     for (std::size_t i = 0; i < cases.size(); ++i) {
-        if (only && *only != i) {
-            continue;
+        if (!only || *only == i) {
+            indices.push_back(i);
+            if (cases[i].a_case.device.has<arch::pim::PimConfig>()) {
+                contention.set_guest(i);
+            }
         }
+    }
+    for (const std::size_t i : indices) {
         agents.push_back(std::make_unique<RunningAgent>(i, cases[i], shared, listener));
-        indices.push_back(i);
-        if (cases[i].a_case.device.has<arch::pim::PimConfig>()) {
-            contention.set_guest(i);
-        }
         agents.back()->build();
         platform.add_blocks(agents.back()->blocks());
     }

@@ -29,7 +29,8 @@ CommandPath::CommandPath(const device::MemoryConfig& config, CommandListener* ne
       channels_(static_cast<std::size_t>(config.channels)),
       buses_(channels_.size() / channels_per_bus_),
       split_(config.split_command_bus),
-      arrivals_(kApart + (t_.read_latency + t_.burst).count()) {
+      arrivals_(kApart + (t_.read_latency + t_.burst).count()),
+      others_(arrivals_.size(), MemoryPath::kLongAgo) {
     for (Channel& channel : channels_) {
         channel.banks.resize(static_cast<std::size_t>(config.banks()));
         channel.groups.resize(channel.banks.size() / banks_per_group_);
@@ -43,17 +44,34 @@ CommandPath::Wait CommandPath::behind(const MemoryPath& path, base::Cycles delay
 }
 
 void CommandPath::on_next_request(bool was_write, std::int64_t done, std::int64_t arrival) {
-    MemoryPath& next = arrivals_.at(arrival);
-    if (const MemoryPath* taken = was_write ? arrivals_.find(done) : nullptr) {
-        next = *taken;
-    } else if (was_write && heard_ != nullptr) {
-        next = *heard_;
-    } else if (const Channel* answered = was_write ? nullptr : answered_at(done)) {
-        next = answer_of(*answered);
-    } else {
-        return;
+    if (auto path = answer_at(was_write, done)) {
+        path->come(arrival);
+        arrivals_.at(arrival) = *path;
     }
-    next.come(arrival);
+}
+
+void CommandPath::on_last_answer(bool was_write, std::int64_t done) {
+    last_answer_ = answer_at(was_write, done).value_or(MemoryPath(done));
+}
+
+void CommandPath::on_other_request(std::int64_t arrival) {
+    others_[static_cast<std::size_t>(arrival) & (others_.size() - 1)] = arrival;
+}
+
+bool CommandPath::came_for_others(std::int64_t now) const {
+    return others_[static_cast<std::size_t>(now) & (others_.size() - 1)] == now;
+}
+
+// What led to a read's data, or to a write's having been taken.
+std::optional<MemoryPath> CommandPath::answer_at(bool was_write, std::int64_t done) {
+    if (!was_write) {
+        const Channel* answered = answered_at(done);
+        return answered == nullptr ? std::nullopt : std::optional{answer_of(*answered)};
+    }
+    if (const MemoryPath* taken = arrivals_.find(done)) {
+        return *taken;
+    }
+    return heard_ == nullptr ? std::nullopt : std::optional{*heard_};
 }
 
 // Whose last data come then; of several that have a part in a request maybe not the last heard.
@@ -153,8 +171,10 @@ void CommandPath::lead(MemoryPath& path, const Wait& wait, std::int64_t now) {
         path = *came;
         return;
     }
+    const bool for_others = wait.until < now && came_for_others(now);
     if (wait.behind == nullptr) {
-        path = MemoryPath(now);
+        path = MemoryPath(for_others ? from_ : now);
+        path.charge(MemoryPart::Others, now);
         return;
     }
     path = *wait.behind;
@@ -168,7 +188,11 @@ void CommandPath::lead(MemoryPath& path, const Wait& wait, std::int64_t now) {
     }
     if (wait.until != now || wait.bus > 0) {
         path.charge(MemoryPart::CommandBus, wait.until);
-        path.charge_own(MemoryPart::Requests, now);
+        if (for_others) {
+            path.charge(MemoryPart::Others, now);
+        } else {
+            path.charge_own(MemoryPart::Requests, now);
+        }
     }
 }
 

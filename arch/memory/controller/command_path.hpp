@@ -6,12 +6,15 @@
 //          did so until then, it waited for its request, and that for the answer to another one, as
 //          streams that keep a number of requests under way have it. The parts of the last one's
 //          path add up to the time.
+//          Beside others, whose commands are heard as well, what one of these waited for its
+//          request is theirs.
 // Ignores: paths that are nearly as long; which of several requests of a CK a command is for;
 //          channels lent to processing in memory.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "arch/base/enumerators.hpp"
@@ -29,6 +32,7 @@ enum class MemoryPart : std::size_t {
     Refresh,
     CommandBus,
     Requests,  // on their way, answers on theirs, and none there yet
+    Others,    // until a request of somebody else came, for which a command was in front
 };
 
 class MemoryPath {
@@ -87,11 +91,15 @@ class CommandPath final : public CommandListener, public port::RequestListener {
     // Commands before are not heard.
     void on_first_request(std::int64_t arrival) override {
         begun_ = true;
+        from_ = arrival;
         arrivals_.at(arrival) = MemoryPath(arrival);
     }
     // To be told at once: the last command heard has made room for a write that was done later than
     // it came.
     void on_next_request(bool was_write, std::int64_t done, std::int64_t arrival) override;
+    void on_last_answer(bool was_write, std::int64_t done) override;
+    // One of somebody else, who uses the memory meanwhile.
+    void on_other_request(std::int64_t arrival);
     void on_command(std::size_t channel, device::Command command, std::size_t bank,
                     std::int64_t row, std::int64_t now) override;
     void on_column(std::size_t channel, device::Command command, std::size_t bank, std::int64_t row,
@@ -99,6 +107,8 @@ class CommandPath final : public CommandListener, public port::RequestListener {
 
     // To the end of the last data.
     MemoryPath path() const;
+    // To the last answer: what others go on to ask for comes later.
+    MemoryPath to_last_answer() const { return last_answer_; }
     std::vector<ChannelNeeds> needs() const;
 
   private:
@@ -106,6 +116,7 @@ class CommandPath final : public CommandListener, public port::RequestListener {
     class Recent {
       public:
         explicit Recent(std::int64_t cycles);
+        std::size_t size() const { return paths_.size(); }
         MemoryPath& at(std::int64_t when) {
             return paths_[static_cast<std::size_t>(when) & (paths_.size() - 1)];
         }
@@ -172,7 +183,9 @@ class CommandPath final : public CommandListener, public port::RequestListener {
             wait = other;
         }
     }
+    std::optional<MemoryPath> answer_at(bool was_write, std::int64_t done);
     const Channel* answered_at(std::int64_t done) const;
+    bool came_for_others(std::int64_t now) const;
     MemoryPath answer_of(const Channel& channel) const;
     static Wait behind(const MemoryPath& path, base::Cycles delay, MemoryPart part);
     void wait_for_bus(Wait& wait, std::size_t channel, bool column) const;
@@ -208,7 +221,10 @@ class CommandPath final : public CommandListener, public port::RequestListener {
     std::vector<std::array<Bus, 2>> buses_;  // both are one where they are not split
     bool split_;
     bool begun_ = false;
+    std::int64_t from_ = 0;  // arrival of the first request
+    MemoryPath last_answer_{0};
     Recent arrivals_;                      // of requests
+    std::vector<std::int64_t> others_;     // arrivals of theirs, likewise
     const MemoryPath* heard_ = nullptr;    // to the last command
     const Channel* last_heard_ = nullptr;  // with a column command
 };

@@ -278,6 +278,51 @@ TEST(CommandPath, AWriteTakenAtOnceLetsTheNextComeAndOneThatWaitedDoesOnceThereI
     EXPECT_EQ(told.path.path().in_turn(), 230);
 }
 
+// What others go on to ask for comes later.
+TEST(CommandPath, TheLastAnswerMayComeBeforeTheLastData) {
+    Told told;
+    told.go(Command::Activate, kFirst);
+    told.column(Command::Read, kFirst + 29);
+    told.path.on_last_answer(false, kFirst + 29 + kAnswer);
+    told.column(Command::Read, kFirst + 500);
+    const MemoryPath path = told.path.to_last_answer();
+    EXPECT_EQ(path.until(), kFirst + 29 + kAnswer);
+    EXPECT_EQ(path.spent(MemoryPart::Rows), 29);
+    EXPECT_EQ(sum_of(path), 29 + kAnswer);
+}
+
+TEST(CommandPath, WhatWaitedForARequestOfAnotherWaitedForTheOthers) {
+    Told told;
+    told.path.on_other_request(kFirst + 17);
+    told.go(Command::Activate, kFirst + 17);
+    told.path.on_other_request(kFirst + 300);
+    told.column(Command::Read, kFirst + 300);
+    told.column(Command::Read, kFirst + 300 + 13);
+    told.expect({{MemoryPart::Rows, 29},
+                 {MemoryPart::Others, 300 - 29},
+                 {MemoryPart::DataBus, 13 + 4},
+                 {MemoryPart::Requests, 23}});
+}
+
+// Of those that come at the same time one's own is followed.
+TEST(CommandPath, ARequestOfAnotherHidesNoneOfItsOwn) {
+    for (const bool before : {true, false}) {
+        Told told;
+        told.go(Command::Activate, kFirst);
+        told.column(Command::Read, kFirst + 29);
+        const std::int64_t done = kFirst + 29 + kAnswer;
+        if (before) {
+            told.path.on_other_request(done + 100);
+        }
+        told.path.on_next_request(false, done, done + 100);
+        if (!before) {
+            told.path.on_other_request(done + 100);
+        }
+        told.column(Command::Read, done + 100);
+        EXPECT_EQ(told.path.path().spent(MemoryPart::Others), 0) << before;
+    }
+}
+
 TEST(CommandPath, NeedsAreWhatTheCommandsTakeAtLeast) {
     Told told;
     told.go(Command::Activate, kFirst);

@@ -12,6 +12,8 @@ class RequestListener {
     virtual void on_first_request(std::int64_t arrival) = 0;
     // One in place of another that was done: read, or taken over to be written.
     virtual void on_next_request(bool was_write, std::int64_t done, std::int64_t arrival) = 0;
+    // None comes in place of the last one that was done.
+    virtual void on_last_answer(bool was_write, std::int64_t done) = 0;
 
   protected:
     ~RequestListener() = default;

@@ -60,6 +60,8 @@ void StreamDriver::on_memory_complete(std::uint64_t tag, base::Femtoseconds when
             listener_->on_first_request(arrival.count());
         }
         issue(arrival);
+    } else if (listener_ != nullptr && completed_ == source_.size()) {
+        listener_->on_last_answer(tag == kWriteTag, clock_.first_cycle_from(when).count());
     }
 }
 

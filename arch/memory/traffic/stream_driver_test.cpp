@@ -45,8 +45,12 @@ struct Heard final : port::RequestListener {
     void on_next_request(bool was_write, std::int64_t done, std::int64_t arrival) override {
         next.push_back({was_write ? 1 : 0, done, arrival});
     }
+    void on_last_answer(bool was_write, std::int64_t done) override {
+        last.push_back({was_write ? 1 : 0, done});
+    }
     std::vector<std::int64_t> first;
     std::vector<std::vector<std::int64_t>> next;
+    std::vector<std::vector<std::int64_t>> last;
 };
 
 // A stream begun, heard from the request of a number on.
@@ -81,6 +85,16 @@ TEST(StreamDriver, WhatLetsRequestsComeIsToldFromOneOfThemOn) {
         EXPECT_EQ(stream.heard.first, std::vector<std::int64_t>{first});
         EXPECT_EQ(stream.heard.next, next);
     }
+}
+
+TEST(StreamDriver, TheLastAnswerIsTold) {
+    const base::Clock clock{base::Hertz{2'800'000'000}};
+    HeardStream stream(2, 2, 0);
+    const auto& requests = stream.memory.requests;
+    stream.driver.on_memory_complete(requests[1].tag, clock.time_of(1000_cyc));
+    EXPECT_TRUE(stream.heard.last.empty());
+    stream.driver.on_memory_complete(requests[0].tag, clock.time_of(2000_cyc));
+    EXPECT_EQ(stream.heard.last, (std::vector<std::vector<std::int64_t>>{{0, 2000}}));
 }
 
 // Of several that come first all are heard of.

@@ -32,6 +32,8 @@ const char* name_of(MemoryPart part) {
             return "DRAM: command bus";
         case MemoryPart::Requests:
             return "requests under way";
+        case MemoryPart::Others:
+            return "requests of others";
     }
     return "";
 }

@@ -34,7 +34,8 @@ TEST(StreamBottlenecks, AreTheLongestPartsOfThePath) {
         {Activates, "DRAM: activates of all banks"},
         {Turns, "DRAM: turns of the data bus"},
         {Refresh, "DRAM: refresh"},
-        {CommandBus, "DRAM: command bus"}};
+        {CommandBus, "DRAM: command bus"},
+        {Others, "requests of others"}};
     EXPECT_EQ(names.size() + 1, MemoryPath::kParts);
     for (const auto& [part, name] : names) {
         const RunResult result = named({path({{part, 700}, {Requests, 300}}), {}});

@@ -10,6 +10,8 @@
 #include "arch/base/limit.hpp"
 #include "arch/base/quantity.hpp"
 #include "arch/memory/controller/command_path.hpp"
+#include "arch/memory/port/memory_window.hpp"
+#include "arch/memory/port/request_listener.hpp"
 #include "arch/memory/traffic/stream_driver.hpp"
 #include "workloads/keys.hpp"
 #include "workloads/memory/streams/stream_attribution.hpp"
@@ -21,6 +23,9 @@ using arch::base::config::Node;
 using arch::memory::controller::CommandListener;
 using arch::memory::controller::CommandPath;
 using arch::memory::device::MemoryConfig;
+using arch::memory::port::MemoryRequest;
+using arch::memory::port::RequestListener;
+using arch::memory::port::WindowListener;
 using arch::memory::traffic::StreamConfig;
 using arch::memory::traffic::StreamDriver;
 using Json = nlohmann::ordered_json;
@@ -60,17 +65,50 @@ class TraceKind final : public ProblemKind {
     }
 };
 
-class StreamModel final : public Model {
+// Tells the path of requests in the memory's CK: an agent's time may begin between two of them.
+class InTheMemorysTime final : public RequestListener {
+  public:
+    InTheMemorysTime(const arch::base::Clock& clock, arch::base::Femtoseconds origin)
+        : clock_(clock), origin_(origin) {}
+    void tell(CommandPath& path) { path_ = &path; }
+
+    void on_first_request(std::int64_t arrival) override {
+        path_->on_first_request(arrival_of(arrival));
+    }
+    void on_next_request(bool was_write, std::int64_t done, std::int64_t arrival) override {
+        path_->on_next_request(was_write, done_of(done), arrival_of(arrival));
+    }
+    void on_last_answer(bool was_write, std::int64_t done) override {
+        path_->on_last_answer(was_write, done_of(done));
+    }
+
+  private:
+    std::int64_t arrival_of(std::int64_t own) const {
+        return clock_.first_cycle_from(time_of(own)).count();
+    }
+    // Answers come at edges of the memory's, and are seen at the next of its own.
+    std::int64_t done_of(std::int64_t own) const { return clock_.cycle_at(time_of(own)).count(); }
+    arch::base::Femtoseconds time_of(std::int64_t own) const {
+        return clock_.time_of(arch::base::Cycles{own}) + origin_;
+    }
+
+    const arch::base::Clock& clock_;
+    arch::base::Femtoseconds origin_;
+    CommandPath* path_ = nullptr;
+};
+
+class StreamModel final : public Model, private WindowListener {
   public:
     StreamModel(const StreamConfig& stream, Bench& bench, const MemoryConfig& memory)
         : driver_(stream, bench.port),
           generated_(stream.trace.empty()),
           outstanding_(stream.outstanding),
           memory_(memory),
-          clock_(memory.clock) {}
+          clock_(memory.clock),
+          in_the_memorys_time_(clock_, bench.origin) {}
 
     StreamDriver& driver() { return driver_; }
-    // Null beside others, whose commands and requests are not heard of.
+    // Null where the memory's commands were not heard.
     std::optional<StreamFindings> findings() const {
         if (!path_) {
             return std::nullopt;
@@ -81,7 +119,7 @@ class StreamModel final : public Model {
             StreamDriver::kLatency.count() * done.requests + answer.count() * done.reads;
         const double share = static_cast<double>(heard_) / static_cast<double>(driver_.requests());
         return StreamFindings{
-            path_->path(), path_->needs(),
+            beside_others_ ? path_->to_last_answer() : path_->path(), path_->needs(),
             share * static_cast<double>(cycles) / static_cast<double>(outstanding_)};
     }
 
@@ -93,6 +131,13 @@ class StreamModel final : public Model {
         heard_ = generated_ ? std::min(kHeard, all) : all;
         driver_.listen(&path_.emplace(memory_, next), all - heard_);
         return &*path_;
+    }
+    HearingBesideOthers hearing_beside_others() override {
+        CommandListener* const commands = hearing(nullptr);
+        in_the_memorys_time_.tell(*path_);
+        driver_.listen(&in_the_memorys_time_, driver_.requests() - heard_);
+        beside_others_ = true;
+        return {commands, this};
     }
     void start() override { driver_.start(); }
     bool finished() const override { return driver_.finished(); }
@@ -111,6 +156,10 @@ class StreamModel final : public Model {
     arch::base::Femtoseconds finish_time() const override { return driver_.result().time; }
 
   private:
+    void on_request(const MemoryRequest& of_others) override {
+        path_->on_other_request(clock_.first_cycle_from(of_others.arrival).count());
+    }
+
     StreamDriver driver_;
     bool generated_;
     std::int64_t outstanding_;
@@ -118,6 +167,8 @@ class StreamModel final : public Model {
     const MemoryConfig& memory_;
     arch::base::Clock clock_;
     std::optional<CommandPath> path_;
+    InTheMemorysTime in_the_memorys_time_;
+    bool beside_others_ = false;
 };
 
 class StreamJob final : public Job {
