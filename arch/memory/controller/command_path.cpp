@@ -172,7 +172,7 @@ void CommandPath::lead(MemoryPath& path, const Wait& wait, std::int64_t now) {
         return;
     }
     const bool for_others = wait.until < now && came_for_others(now);
-    if (wait.behind == nullptr) {
+    if (wait.behind == nullptr || wait.behind->until() < from_) {  // nothing that was heard of
         path = MemoryPath(for_others ? from_ : now);
         path.charge(MemoryPart::Others, now);
         return;

@@ -353,6 +353,15 @@ TEST(CommandPath, NothingIsHeardBeforeTheFirstRequest) {
     EXPECT_EQ(sum_of(path.path()), 29 + kAnswer);
 }
 
+// Of a request that was under way before.
+TEST(CommandPath, ACommandThatWaitedForNothingHeardOfBeginsThePath) {
+    Told told;
+    told.go(Command::Activate, kFirst + 50);
+    told.column(Command::Read, kFirst + 50 + 29);
+    EXPECT_EQ(told.path.path().spent(MemoryPart::Rows), 29);
+    EXPECT_EQ(sum_of(told.path.path()), 29 + kAnswer);
+}
+
 // Whatever the stream, the policy and the memory.
 TEST(CommandPath, ItsPartsAddUpToTheTime) {
     for (const std::int64_t outstanding : {1, 8, 256}) {
