@@ -237,7 +237,7 @@ std::vector<Candidate> variants_of(const Dataflow& dataflow, const Case& a_case,
     const auto& gemm = a_case.problem.get<GemmProblem>();
     std::vector<Candidate> list;
     for (const std::vector<AmxMapping>& key :
-         alternatives_of(gemm, a_case.device.get<AmxConfig>(), mapping)) {
+         alternatives_of(gemm, a_case.device.get<AmxConfig>(), a_case.device.memory, mapping)) {
         for (const AmxMapping& each : key) {
             add_amx(list, dataflow, a_case, gemm, each, tiles_of(gemm));
         }

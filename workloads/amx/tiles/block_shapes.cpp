@@ -1,7 +1,7 @@
 #include "workloads/amx/tiles/block_shapes.hpp"
 
 #include <algorithm>
-#include <tuple>
+#include <utility>
 
 #include "arch/amx/program/tile_config.hpp"
 #include "arch/base/data_type.hpp"
@@ -13,6 +13,8 @@ namespace tilesim::workloads::amx::tiles {
 using arch::amx::AmxConfig;
 using arch::amx::program::kMaxRows;
 using arch::base::ceil_div;
+using arch::memory::device::MemoryConfig;
+using DataIn = AmxMapping::DataIn;
 
 namespace {
 
@@ -45,31 +47,28 @@ class BlockOfTiles {
 
     std::int64_t k_tiles() const { return k_tiles_; }
     std::int64_t parts() const { return parts_; }
+    // Of a tile of C and a k tile.
     double product_cycles() const {
         constexpr double kProduct = 16;
-        return static_cast<double>((parts_ > 1 ? 6 : 1) * m_acc_ * n_acc_) * kProduct;
+        return static_cast<double>(parts_ > 1 ? 6 : 1) * kProduct;
     }
 
-    // Cycles that its loads of a k tile take, with those in which C is loaded and stored for every
-    // block of k but one.
-    double load_cycles(const L1Use& use) const {
-        constexpr double kFromL2 = 1 / 0.75;  // cycles of a line at 48 B/cycle
-        constexpr double kFromL1 = 0.75;      // of two a cycle, had no others to be put there
-        constexpr double kLineOfC = 4.5;      // out of the L2, and back
-        const auto line = [&](bool near, double far) {  // of three parts each is read twice
-            return (near ? kFromL1 : far) * static_cast<double>(parts_) +
-                   (parts_ > 1 ? kFromL1 * static_cast<double>(parts_) : 0);
-        };
+    // Cycles in which so many tiles down and across are multiplied in blocks, those of the last
+    // ones as they are: of a k tile, whose A is loaded for each block of columns and B for each of
+    // rows, and in which C is loaded and stored for every block of k but one.
+    double load_cycles(const L1Use& use, std::int64_t rows, std::int64_t columns) const {
+        constexpr double kLineOfC = 4.5;  // out of the L2, and back
         const bool a_near = columns_ > n_acc_ && a_stays(use);
         const bool b_near =
             ring_ || ((panels_ || rows_ > m_acc_) && (b_stays(use) || a_stays(use)));
         const double far_a = use.a_nontemporal ? std::max(kFromL2, nontemporal_line_) : kFromL2;
-        const auto moves = static_cast<double>((ceil_div(k_tiles_, use.k_tiles) - 1) * m_acc_ *
-                                               n_acc_ * rows_of_a_) *
-                           kLineOfC;
-        return static_cast<double>(m_acc_ * rows_of_a_) * line(a_near, far_a) +
-               static_cast<double>(n_acc_ * kMaxRows) * line(b_near, kFromL2) +
-               moves / static_cast<double>(k_tiles_);
+        const auto moved = static_cast<double>((ceil_div(k_tiles_, use.k_tiles) - 1) * rows *
+                                               columns * rows_of_a_);
+        return static_cast<double>(rows * ceil_div(columns, n_acc_) * rows_of_a_) *
+                   line(a_near ? kFromL1 : far_a) +
+               static_cast<double>(columns * ceil_div(rows, m_acc_) * kMaxRows) *
+                   line(b_near ? kFromL1 : kFromL2) +
+               moved * kLineOfC / static_cast<double>(k_tiles_);
     }
 
     // Cycles in which the lines of a tile that is decompressed in front of its products leave the
@@ -101,6 +100,13 @@ class BlockOfTiles {
 
   private:
     static constexpr std::int64_t kLine = 64;
+    static constexpr double kFromL2 = 1 / 0.75;  // cycles of a line at 48 B/cycle
+    static constexpr double kFromL1 = 0.75;      // of two a cycle, had no others to be put there
+
+    // Of three parts each is read twice.
+    double line(double cycles) const {
+        return (cycles + (parts_ > 1 ? kFromL1 : 0)) * static_cast<double>(parts_);
+    }
 
     // Of a block of k. Each block of columns reads a core's rows of A again: they, its own columns
     // and those prefetched stay in half of the L2. Of one block of columns nothing is read again.
@@ -143,7 +149,8 @@ class BlockOfTiles {
     }
     double cycles(const L1Use& use) const {
         const auto row_blocks = static_cast<double>(std::max<std::int64_t>(rows_ / m_acc_, 1));
-        return std::max(product_cycles(), load_cycles(use)) +
+        return std::max(static_cast<double>(m_acc_ * n_acc_) * product_cycles(),
+                        load_cycles(use, m_acc_, n_acc_)) +
                static_cast<double>(n_acc_) * spill_cycles(use) / row_blocks;
     }
 
@@ -178,21 +185,62 @@ double cycles_of_a_sharer(const AmxConfig& socket) {
            static_cast<double>(socket.caches.l2_outstanding);
 }
 
+// What a line costs that is as far away as the operands are at the start: its latency, beneath as
+// many others as the core has under way meanwhile. Cycles.
+struct LineCycles {
+    double of_a = 0;        // prefetched a few k tiles ahead
+    double of_first_b = 0;  // prefetched in front of everything, where nothing hides it
+    double of_next_b = 0;   // prefetched a block ahead
+    double of_c = 0;        // prefetched by nobody
+    // What each run of lines of a row of C costs besides: other rows of its bank lie between.
+    double of_run = 0;
+};
+
+double latency_of(const AmxConfig& socket, const MemoryConfig& memory, DataIn data_in) {
+    const auto cycles = [&socket](double ns) {
+        return ns * static_cast<double>(socket.clock.count()) / arch::base::kNanosecondsPerSecond;
+    };
+    double ns = 0;
+    if (data_in == DataIn::L3 || data_in == DataIn::Memory) {
+        ns += arch::base::ns_of(socket.uncore.lookup + socket.uncore.answer);
+    }
+    if (data_in == DataIn::Memory) {
+        const auto& timing = memory.timing;
+        ns += arch::base::ns_of(socket.uncore.to_memory) +
+              arch::base::ns_of(timing.tRCD + timing.read_latency + timing.burst, memory.clock);
+    }
+    return static_cast<double>(socket.caches.l2_latency.count()) + cycles(ns);
+}
+
+// How many lines hide each other: with which shapes of products drawn at random stand most nearly
+// in the order of their simulated times.
+LineCycles line_cycles(const AmxConfig& socket, const MemoryConfig& memory, DataIn data_in) {
+    constexpr double kOfFirstB = 1.5;
+    constexpr double kOfNextB = 0.5;
+    constexpr double kOfC = 1 / 1.5;
+    const double latency = latency_of(socket, memory, data_in);
+    const double beneath_misses = latency / static_cast<double>(socket.caches.l2_outstanding);
+    const auto buffers = static_cast<double>(socket.caches.fill_buffers);
+    LineCycles line{beneath_misses, kOfFirstB * beneath_misses, kOfNextB * beneath_misses,
+                    kOfC * latency / buffers, 0};
+    if (data_in == DataIn::Memory) {
+        line.of_run = static_cast<double>((memory.timing.tRP + memory.timing.tRCD).count()) *
+                      static_cast<double>(socket.clock.count()) /
+                      static_cast<double>(memory.clock.count()) / buffers;
+    }
+    return line;
+}
+
 // Cycles of a k tile on the busiest core: TMUL's while lines come from far away, or those of the
 // loads, beneath which a quarter of these lines come, and a tenth of what is less. Lines of B's
 // other blocks were prefetched a block ahead, those of the first in front of everything, where
 // nothing hides them, A's few k tiles ahead, by all cores that share its rows at the same time. Of
 // f32 nothing prefetches B's. Neither does anything C's, which are read, too, before they are
-// written: the fewer k tiles there are, the more of them for each. Compressed B is decompressed
-// once for all rows of a core, in front of their products; where one block has them all, among
-// them.
-double expected_cycles(const GemmProblem& gemm, const BlockShape& shape, const AmxConfig& socket) {
-    // Of a line: with which shapes of products drawn at random stand most nearly in the order of
-    // their simulated times.
-    constexpr double kFarLine = 8;
-    constexpr double kFirstLineOfB = 6;
-    constexpr double kLineOfA = 4;
-    constexpr double kPrefetchedLine = 3;
+// written: the fewer k tiles there are, the more of them for each; and the narrower the blocks, the
+// more often another row of DRAM is opened for them. Compressed B is decompressed once for all rows
+// of a core, in front of their products; where one block has them all, among them.
+double expected_cycles(const GemmProblem& gemm, const BlockShape& shape, const AmxConfig& socket,
+                       const LineCycles& line) {
     constexpr double kExposed = 0.75;
     constexpr double kBeside = 0.1;
     constexpr double kLine = 64;
@@ -204,26 +252,30 @@ double expected_cycles(const GemmProblem& gemm, const BlockShape& shape, const A
     const std::int64_t across = shares_of_n(gemm, map);
     const BusiestShare share = busiest_share(gemm, map, across);
     const BlockOfTiles block(gemm, map, socket);
-    const double blocks = static_cast<double>(share.m / (shape.m_acc * kMaxRows)) *
-                          static_cast<double>(share.n / (shape.n_acc * kMaxRows));
-    const std::int64_t rows = gemm.m < kMaxRows ? gemm.m : share.m;  // few ones are not padded
-    const double c_lines = static_cast<double>(rows * share.n * bytes_of(gemm.c)) / kLine;
+    // Nobody has more than there are, in blocks that are not whole.
+    const std::int64_t down = std::min(share.m / kMaxRows, ceil_div(gemm.m, kMaxRows));
+    const std::int64_t wide = std::min(share.n / kMaxRows, ceil_div(gemm.n, kMaxRows));
+    const std::int64_t rows = gemm.m < kMaxRows ? gemm.m : down * kMaxRows;  // few: not padded
+    const double c_lines = static_cast<double>(rows * wide * kMaxRows * bytes_of(gemm.c)) / kLine;
+    const auto runs = static_cast<double>(rows * ceil_div(wide, shape.n_acc));
     const L1Use use = block.best_use();
-    const double decompression = (decompression_cycles(gemm) + block.spill_cycles(use)) *
-                                 static_cast<double>(share.n / kMaxRows);
+    const double decompression =
+        (decompression_cycles(gemm) + block.spill_cycles(use)) * static_cast<double>(wide);
     const bool among_products = gemm.m <= shape.m_acc * kMaxRows;
     const double share_of_bytes = decompression > 0 ? 0.5 : 1;  // of a line of B
-    const std::int64_t first = std::min(share.n, shape.n_acc * kMaxRows);
-    const double lines_of_b = gemm.a == DataType::F32
-                                  ? kFarLine * static_cast<double>(share.n)
-                                  : kFirstLineOfB * static_cast<double>(first) +
-                                        kPrefetchedLine * static_cast<double>(share.n - first);
-    const double line_of_a = kLineOfA + cycles_of_a_sharer(socket) * static_cast<double>(across);
-    const double far = static_cast<double>(block.parts()) *
-                           (line_of_a * static_cast<double>(rows) + share_of_bytes * lines_of_b) +
-                       kFarLine * c_lines / static_cast<double>(block.k_tiles());
-    const double products = blocks * block.product_cycles() + far;
-    const double loads = blocks * block.load_cycles(use) + kExposed * far;
+    const std::int64_t first = std::min(wide, shape.n_acc);
+    const double lines_of_b =
+        static_cast<double>(kMaxRows) *
+        (gemm.a == DataType::F32 ? line.of_c * static_cast<double>(wide)
+                                 : line.of_first_b * static_cast<double>(first) +
+                                       line.of_next_b * static_cast<double>(wide - first));
+    const double line_of_a = line.of_a + cycles_of_a_sharer(socket) * static_cast<double>(across);
+    const double far =
+        static_cast<double>(block.parts()) *
+            (line_of_a * static_cast<double>(rows) + share_of_bytes * lines_of_b) +
+        (line.of_c * c_lines + line.of_run * runs) / static_cast<double>(block.k_tiles());
+    const double products = static_cast<double>(down * wide) * block.product_cycles() + far;
+    const double loads = block.load_cycles(use, down, wide) + kExposed * far;
     const double multiplies = std::max(products, loads) + kBeside * std::min(products, loads);
     return among_products ? std::max(multiplies, decompression + kExposed * far)
                           : multiplies + decompression;
@@ -244,17 +296,13 @@ L1Use use_of_l1(const GemmProblem& gemm, const AmxMapping& map, const AmxConfig&
     return BlockOfTiles(gemm, map, socket).best_use();
 }
 
-std::vector<BlockShape> shapes_by_expectation(const GemmProblem& gemm, const AmxConfig& socket) {
+std::vector<BlockShape> shapes_by_expectation(const GemmProblem& gemm, const AmxConfig& socket,
+                                              const MemoryConfig& memory, DataIn data_in) {
     std::vector<BlockShape> shapes{{2, 2}, {1, 4}, {4, 1}, {1, 3}, {3, 1}, {1, 2}, {2, 1}, {1, 1}};
     std::erase_if(shapes, [&](const BlockShape& shape) { return !fits(shape, gemm); });
-    // Three or four tiles of columns are one block where a core has more rows of A than columns of
-    // B: A is passed over once. Compressed B would be decompressed the more often.
-    const std::int64_t columns = ceil_div(gemm.n, kMaxRows);
-    const bool one_pass = !decompresses(gemm, AmxMapping{}) && (columns == 3 || columns == 4) &&
-                          gemm.m / socket.cores > gemm.n;
+    const LineCycles line = line_cycles(socket, memory, data_in);
     const auto order = [&](const BlockShape& shape) {
-        const bool passes = one_pass && shape != BlockShape{1, columns};
-        return std::tuple{passes, expected_cycles(gemm, shape, socket), loads_of(shape)};
+        return std::pair{expected_cycles(gemm, shape, socket, line), loads_of(shape)};
     };
     std::stable_sort(shapes.begin(), shapes.end(),
                      [&](const BlockShape& a, const BlockShape& b) { return order(a) < order(b); });

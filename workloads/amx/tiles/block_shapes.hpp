@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "arch/amx/amx_config.hpp"
+#include "arch/memory/device/memory_config.hpp"
 #include "workloads/amx/tiles/amx_mapping.hpp"
 #include "workloads/gemm.hpp"
 
@@ -35,8 +36,11 @@ L1Use use_of_l1(const GemmProblem& gemm, const AmxMapping& mapping,
                 const arch::amx::AmxConfig& socket);
 
 // Those that use the tiles well, by what the busiest core of a socket takes: its share is whole
-// blocks, so small ones share out better, and large ones load less.
-std::vector<BlockShape> shapes_by_expectation(const GemmProblem& gemm,
-                                              const arch::amx::AmxConfig& socket);
+// blocks, so small ones share out better, and large ones load less. `data_in`: where the operands
+// are at the start.
+std::vector<BlockShape> shapes_by_expectation(
+    const GemmProblem& gemm, const arch::amx::AmxConfig& socket,
+    const arch::memory::device::MemoryConfig& memory,
+    AmxMapping::DataIn data_in = AmxMapping::DataIn::Memory);
 
 }  // namespace tilesim::workloads::amx::tiles

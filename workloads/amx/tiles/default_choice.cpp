@@ -105,11 +105,14 @@ struct TriedKeys {
 
 // Each key's alternatives to the best in turn: those of the next key are those to what is then the
 // best.
-void try_keys(Search& search, const GemmProblem& gemm, const AmxConfig& socket,
+void try_keys(Search& search, const GemmProblem& gemm, const Device& device,
               const TriedKeys& which) {
-    const std::size_t all = alternatives_of(gemm, socket, search.best()).size();
+    const auto alternatives = [&] {
+        return alternatives_of(gemm, device.get<AmxConfig>(), device.memory, search.best());
+    };
+    const std::size_t all = alternatives().size();
     for (std::size_t key = 0; key < std::min(which.keys, all); ++key) {
-        const std::vector<AmxMapping> values = alternatives_of(gemm, socket, search.best())[key];
+        const std::vector<AmxMapping> values = alternatives()[key];
         const std::size_t few = std::min(which.values, values.size());
         for (std::size_t i = 0; i < few && search.affords(which.events); ++i) {
             search.consider(values[i]);
@@ -119,7 +122,7 @@ void try_keys(Search& search, const GemmProblem& gemm, const AmxConfig& socket,
 
 // The longer a run takes, the fewer. First what helps most often, so that every such key has its
 // turn; then all else, as long as that helps.
-void search_keys(Search& search, const GemmProblem& gemm, const AmxConfig& socket) {
+void search_keys(Search& search, const GemmProblem& gemm, const Device& device) {
     constexpr double kWorthwhile = 0.99;
     if (steps_of(gemm, search.best()) > kMostSteps) {
         return;
@@ -127,12 +130,12 @@ void search_keys(Search& search, const GemmProblem& gemm, const AmxConfig& socke
     search.consider(search.best());
     const bool one_core = search.best().threads == 1;
     constexpr std::size_t kFewValues = 2;
-    try_keys(search, gemm, socket,
+    try_keys(search, gemm, device,
              {kHelpfulKeys, kFewValues, one_core ? kMostEventsOfOneCore : kMostEvents});
     for (double before_ns = search.least_ns() / kWorthwhile;
          search.least_ns() <= kWorthwhile * before_ns && search.affords(kMostEventsForAll);) {
         before_ns = search.least_ns();
-        try_keys(search, gemm, socket, {.events = kMostEventsForAll});
+        try_keys(search, gemm, device, {.events = kMostEventsForAll});
     }
 }
 
@@ -155,8 +158,8 @@ void search_blocks(Search& search, const ConvolutionProblem& convolution, std::i
 Choice choose_mapping(const Dataflow& dataflow, const Case& a_case, Runner& runner) {
     const auto& socket = a_case.device.get<AmxConfig>();
     if (const auto* gemm = a_case.problem.find<GemmProblem>()) {
-        Search search(dataflow, a_case, runner, whole_socket(*gemm, socket));
-        search_keys(search, *gemm, socket);
+        Search search(dataflow, a_case, runner, whole_socket(*gemm, socket, a_case.device.memory));
+        search_keys(search, *gemm, a_case.device);
         return std::move(search).choice();
     }
     const auto& convolution = a_case.problem.get<ConvolutionProblem>();

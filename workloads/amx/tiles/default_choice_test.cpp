@@ -115,7 +115,7 @@ TEST(DefaultChoice, WhatSeldomHelpsIsTriedWhereRunsAreShort) {
 
 TEST(DefaultChoice, WhatTakesTooLongForOneRunIsNotTried) {
     const auto steps = [](const GemmProblem& problem) {
-        return steps_of(problem, whole_socket(problem, socket_of(kSocketCores)));
+        return steps_of(problem, whole_socket(problem, socket_of(kSocketCores), {}));
     };
     const GemmProblem longest = gemm(2048, 1024, 704);
     const GemmProblem longer = gemm(8192, 1024, 1024);

@@ -20,9 +20,11 @@ using arch::amx::program::kMaxRows;
 
 class Alternatives {
   public:
-    Alternatives(const GemmProblem& gemm, const arch::amx::AmxConfig& socket, const Map& mapping)
+    Alternatives(const GemmProblem& gemm, const arch::amx::AmxConfig& socket,
+                 const arch::memory::device::MemoryConfig& memory, const Map& mapping)
         : gemm_(gemm),
           socket_(socket),
+          memory_(memory),
           from_(mapping),
           k_tiles_(arch::base::ceil_div(gemm.k, k_tile_of(gemm))) {}
 
@@ -141,7 +143,8 @@ class Alternatives {
 
     void blocks() {
         next_key();
-        std::vector<BlockShape> shapes = shapes_by_expectation(gemm_, socket_);
+        std::vector<BlockShape> shapes =
+            shapes_by_expectation(gemm_, socket_, memory_, from_.data_in);
         for (const auto& [m, n] : {std::pair{-1, 0}, {1, 0}, {0, -1}, {0, 1}}) {
             const BlockShape beside{from_.m_acc + m, from_.n_acc + n};
             if (std::min(beside.m_acc, beside.n_acc) > 0 && fits(beside, gemm_) &&
@@ -256,6 +259,7 @@ class Alternatives {
 
     const GemmProblem& gemm_;
     const arch::amx::AmxConfig& socket_;
+    const arch::memory::device::MemoryConfig& memory_;
     const Map& from_;
     const std::int64_t k_tiles_;
     std::vector<std::vector<Map>> lists_;
@@ -263,10 +267,10 @@ class Alternatives {
 
 }  // namespace
 
-std::vector<std::vector<AmxMapping>> alternatives_of(const GemmProblem& gemm,
-                                                     const arch::amx::AmxConfig& socket,
-                                                     const AmxMapping& mapping) {
-    return Alternatives(gemm, socket, mapping).all();
+std::vector<std::vector<AmxMapping>> alternatives_of(
+    const GemmProblem& gemm, const arch::amx::AmxConfig& socket,
+    const arch::memory::device::MemoryConfig& memory, const AmxMapping& mapping) {
+    return Alternatives(gemm, socket, memory, mapping).all();
 }
 
 }  // namespace tilesim::workloads::amx::tiles

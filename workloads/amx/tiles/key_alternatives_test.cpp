@@ -15,7 +15,7 @@ namespace {
 using Lists = std::vector<std::vector<AmxMapping>>;
 
 Lists alternatives(const GemmProblem& problem, const AmxMapping& mapping) {
-    return alternatives_of(problem, socket_of(7), mapping);
+    return alternatives_of(problem, socket_of(7), {}, mapping);
 }
 
 // Whether one of them, and no other, differs in that key.

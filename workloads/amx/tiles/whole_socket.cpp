@@ -78,8 +78,9 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
     return map;
 }
 
-AmxMapping whole_socket(const GemmProblem& gemm, const AmxConfig& socket) {
-    const BlockShape shape = shapes_by_expectation(gemm, socket).front();
+AmxMapping whole_socket(const GemmProblem& gemm, const AmxConfig& socket,
+                        const arch::memory::device::MemoryConfig& memory) {
+    const BlockShape shape = shapes_by_expectation(gemm, socket, memory).front();
     return whole_socket(gemm, shape.m_acc, shape.n_acc, socket);
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "arch/amx/amx_config.hpp"
+#include "arch/memory/device/memory_config.hpp"
 #include "workloads/amx/tiles/amx_mapping.hpp"
 #include "workloads/amx/tiles/convolution.hpp"
 #include "workloads/gemm.hpp"
@@ -18,7 +19,8 @@ AmxMapping whole_socket(const GemmProblem& gemm, std::int64_t m_acc, std::int64_
                         const arch::amx::AmxConfig& socket);
 
 // Its blocks of the shape expected to be fastest.
-AmxMapping whole_socket(const GemmProblem& gemm, const arch::amx::AmxConfig& socket);
+AmxMapping whole_socket(const GemmProblem& gemm, const arch::amx::AmxConfig& socket,
+                        const arch::memory::device::MemoryConfig& memory);
 // The convolution likewise, its output rows joined where that makes fewer tiles.
 AmxMapping whole_socket(const ConvolutionProblem& convolution, std::int64_t m_acc,
                         std::int64_t n_acc, std::int64_t cores);
