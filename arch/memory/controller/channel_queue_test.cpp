@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+#include <utility>
 #include <vector>
 
 #include "arch/memory/controller/channel_bench_testing.hpp"
@@ -86,6 +88,59 @@ TEST(Channel, AtTheUpperWatermarkTheyDrainDownToTheLower) {
     bench.arrive_together(5, 2);
     EXPECT_THAT(columns(bench.run()),
                 ElementsAre(kWrite, kWrite, kWrite, kReadColumn, kReadColumn, kWrite, kWrite));
+}
+
+std::vector<device::Command> followed_by(
+    std::initializer_list<std::pair<std::size_t, device::Command>> stretches) {
+    std::vector<device::Command> all;
+    for (const auto& [count, command] : stretches) {
+        all.insert(all.end(), count, command);
+    }
+    return all;
+}
+
+// Another write comes in for each that leaves, so the lower watermark is not reached: the seven
+// the queue holds go, then a quarter as many reads, until no more writes come.
+TEST(Channel, WritesThatComeAsFastAsTheyLeaveTakeTurnsWithTheReads) {
+    Drain bench;
+    bench.config.controller.write_queue = 7;
+    for (int i = 0; i < 9; ++i) {
+        bench.arrive(kStart, 0, 7);
+    }
+    bench.arrive_together(20, 0);
+    EXPECT_EQ(columns(bench.run()), followed_by({{7, kWrite},
+                                                 {2, kReadColumn},
+                                                 {7, kWrite},
+                                                 {2, kReadColumn},
+                                                 {4, kWrite},
+                                                 {5, kReadColumn},
+                                                 {2, kWrite}}));
+}
+
+// A write comes in for each of the first eight that leave.
+struct SteadyDrain : Drain {
+    explicit SteadyDrain(std::int64_t write_queue) {
+        config.controller.write_queue = write_queue;
+        arrive_together(5, 0);
+        for (int i = 0; i < 8; ++i) {
+            arrive(behind(i), 0, 7, true);
+        }
+    }
+    static std::int64_t behind(int write) { return kStart + 29 + 37 * write + 1; }
+};
+
+TEST(Channel, ADrainThatHasServedWhatTheQueueHoldsGivesWayToTheFirstReadThatComes) {
+    SteadyDrain bench(7);
+    bench.arrive(SteadyDrain::behind(8), 0, 7);
+    EXPECT_EQ(columns(bench.run()), followed_by({{9, kWrite}, {1, kReadColumn}, {4, kWrite}}));
+}
+
+// Five wait at a time, of a queue of ten; yet with one of eleven a write more would have gone.
+TEST(Channel, KnowsHowManyWritesADrainHadServedWhenItsLengthWasInQuestion) {
+    SteadyDrain bench(10);
+    bench.arrive(kStart, 0, 7);
+    EXPECT_EQ(columns(bench.run()), followed_by({{10, kWrite}, {1, kReadColumn}, {3, kWrite}}));
+    EXPECT_EQ(bench.channel().peaks().writes, 10);
 }
 
 TEST(Channel, KnowsHowFarItsQueuesAndTheirWatermarksHaveGone) {

@@ -20,7 +20,8 @@ namespace {
 void read_controller(Node node, device::ControllerConfig& controller) {
     const Range queue{1, 1024};
     node.optional("read_queue", controller.read_queue, queue, "bursts a channel can queue");
-    node.optional("write_queue", controller.write_queue, queue, "bursts a channel can queue");
+    node.optional("write_queue", controller.write_queue, queue,
+                  "bursts a channel can queue, and the most a drain serves while reads wait");
     node.optional("write_high", controller.write_high, queue, "queued writes that start a drain");
     node.optional("write_low", controller.write_low, {0, 1024}, "queued writes that end a drain");
     node.optional("starvation_cap", controller.starvation_cap, {1, 1'000'000},

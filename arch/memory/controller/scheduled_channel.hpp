@@ -48,7 +48,8 @@ class ScheduledChannel final : public Channel {
     port::QueuePeaks peaks() const override {
         port::QueuePeaks peaks = peaks_;
         peaks.reads = bursts_.queue(false).most;
-        peaks.writes = bursts_.queue(true).most;
+        // Room is also what bounds a drain.
+        peaks.writes = std::max(bursts_.queue(true).most, bursts_.longest_drain());
         return peaks;
     }
     std::int64_t run(std::int64_t now, std::int64_t until) override {

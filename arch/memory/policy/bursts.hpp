@@ -6,12 +6,14 @@
 // bursts of one request that lie side by side in a row.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "arch/base/check.hpp"
+#include "arch/base/units.hpp"
 #include "arch/memory/device/address_map.hpp"
 #include "arch/memory/device/memory_config.hpp"
 #include "arch/memory/policy/rank.hpp"
@@ -21,6 +23,10 @@ namespace tilesim::arch::memory::policy {
 // Nobody's run: it ends a list, and is younger than every other, so that nothing that asks for the
 // first of a list has to ask whether there is one.
 inline constexpr std::int32_t kNone = 0;
+
+// Of drains that were cut short: gem5's memory controller has 16 reads between two drains
+// (min_reads_per_switch) of a queue of 64.
+inline constexpr std::int64_t kWritesForARead = 4;
 
 struct Burst {
     std::int64_t row = 0;
@@ -108,7 +114,11 @@ class Bursts {
     // Numbers runs from 0 again; nothing may wait.
     void restart() { order_ = 0; }
     // Serves writes from one watermark down to the other, and while no read waits; true: turned.
+    // Writes that come as fast as they leave would never get there: while reads wait, a drain is
+    // over once it has served what the queue holds, and a quarter as many reads go before the next.
     bool choose_direction();
+    // The most writes a drain had served while reads waited for its end.
+    std::int64_t longest_drain() const { return longest_drain_; }
     // The bank's row has opened: moves the bursts to it to the hits.
     void pick_hits(Lane& lane, std::int64_t row);
     // It has closed: there are no hits any more.
@@ -135,6 +145,9 @@ class Bursts {
     BurstQueue* active_ = &reads_;
     BurstQueue* passive_ = &writes_;
     bool draining_ = false;
+    std::int64_t served_ = 0;      // of this direction, since it was turned to
+    std::int64_t owed_reads_ = 0;  // before the next drain
+    std::int64_t longest_drain_ = 0;
     std::int64_t order_ = 0;
 };
 
@@ -180,6 +193,7 @@ inline Taken Bursts::take_hit(BurstQueue& from, std::size_t bank) {
     Run& run = (*this)[lane.hits.head];
     Taken taken{run.first.request, run.first.opened_row != 0};
     --from.size;
+    served_ += &from == active_ ? 1 : 0;
     from.owed &= ~(std::uint64_t{1} << bank);  // who opened the row is the first to leave
     if (--run.bursts > 0) {
         ++run.first.column;
@@ -194,14 +208,20 @@ inline Taken Bursts::take_hit(BurstQueue& from, std::size_t bank) {
 
 inline bool Bursts::choose_direction() {
     const bool was_draining = draining_;
-    if (draining_) {
-        draining_ = writes_.size > 0 && (reads_.size == 0 || writes_.size > write_low_);
+    if (reads_.size == 0) {
+        draining_ = writes_.size > 0;
+    } else if (draining_ && writes_.size > write_low_) {
+        longest_drain_ = std::max(longest_drain_, served_);
+        draining_ = served_ < writes_.capacity;
     } else {
-        draining_ = writes_.size >= write_high_ || (reads_.size == 0 && writes_.size > 0);
+        draining_ = !draining_ && writes_.size >= write_high_ && served_ >= owed_reads_;
     }
     if (draining_ == was_draining) [[likely]] {
         return false;
     }
+    const bool cut_short = was_draining && writes_.size > write_low_;
+    owed_reads_ = cut_short ? base::ceil_div(writes_.capacity, kWritesForARead) : 0;
+    served_ = 0;
     std::swap(active_, passive_);
     return true;
 }
