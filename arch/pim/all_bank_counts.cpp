@@ -28,13 +28,9 @@ void AllBankCounts::add(AllBankCommand command, BankSet banks) {
         add_to(of_all_, command);
         return;
     }
-    const std::size_t first = banks.one()                    ? static_cast<std::size_t>(banks.which)
-                              : banks.which == BankSet::kOdd ? 1
-                                                             : 0;
-    const std::size_t step = banks.one() ? of_bank_.size() : 2;
-    for (std::size_t bank = first; bank < of_bank_.size(); bank += step) {
-        add_to(of_bank_[bank], command);
-    }
+    banks.for_each(std::ssize(of_bank_), [&](std::int64_t bank) {
+        add_to(of_bank_[static_cast<std::size_t>(bank)], command);
+    });
 }
 
 memory::port::BankCounts AllBankCounts::of(std::size_t bank) const {

@@ -23,6 +23,12 @@ bool is_of_units(AllBankCommand command) {
     return command == AllBankCommand::Alu || command == AllBankCommand::Move;
 }
 
+template <class Lanes, class Action>
+void for_each_of(Lanes& lanes, BankSet banks, Action action) {
+    banks.for_each(std::ssize(lanes),
+                   [&](std::int64_t lane) { action(lanes[static_cast<std::size_t>(lane)]); });
+}
+
 }  // namespace
 
 const char* name_of(AllBankCommand command) {
@@ -63,27 +69,15 @@ AllBankTiming::AllBankTiming(const memory::device::MemoryConfig& memory, const P
     activates_.fill(INT64_MIN / 2);
 }
 
-template <class Action>
-void AllBankTiming::for_each(BankSet banks, Action action) {
-    const std::size_t first = banks.one()                    ? static_cast<std::size_t>(banks.which)
-                              : banks.which == BankSet::kOdd ? 1
-                                                             : 0;
-    const std::size_t step = banks.one() ? lanes_.size() : banks.all() ? 1 : 2;
-    for (std::size_t i = first; i < lanes_.size(); i += step) {
-        action(lanes_[i]);
-    }
-}
-
 std::int64_t AllBankTiming::latest(BankSet banks, std::int64_t Lane::*of) const {
     std::int64_t when = 0;
-    const_cast<AllBankTiming*>(this)->for_each(
-        banks, [&](const Lane& lane) { when = std::max(when, lane.*of); });
+    for_each_of(lanes_, banks, [&](const Lane& lane) { when = std::max(when, lane.*of); });
     return when;
 }
 
 std::int64_t AllBankTiming::open_row(BankSet banks) const {
     std::int64_t row = INT64_MIN;
-    const_cast<AllBankTiming*>(this)->for_each(banks, [&](const Lane& lane) {
+    for_each_of(lanes_, banks, [&](const Lane& lane) {
         row = row == INT64_MIN || row == lane.row ? lane.row : kSeveral;
     });
     return row;
@@ -176,7 +170,7 @@ void AllBankTiming::row_closes(Lane& lane, std::int64_t now) {
 
 void AllBankTiming::activate(BankSet banks, std::int64_t row, std::int64_t first) {
     const std::int64_t now = first + spread_of_activates(banks);
-    for_each(banks, [&](Lane& lane) {
+    for_each_of(lanes_, banks, [&](Lane& lane) {
         SIM_CHECK(lane.row == kNoRow, "ACT while row {} is open", lane.row);
         row_opens(lane, row, now);
         lane.activated = now;
@@ -211,7 +205,7 @@ void AllBankTiming::issue(AllBankCommand command, std::int64_t row, std::int64_t
             command_ = now + spread_of_activates(banks) + dram_.activate_command.count();
             break;
         case AllBankCommand::Precharge:
-            for_each(banks, [&](Lane& lane) {
+            for_each_of(lanes_, banks, [&](Lane& lane) {
                 row_closes(lane, now);
                 lane.activate = std::max(lane.activate, now + times_.precharge_all.count());
             });
@@ -221,12 +215,12 @@ void AllBankTiming::issue(AllBankCommand command, std::int64_t row, std::int64_t
             command_ = now + slot(pim_.mac_slot());
             [[fallthrough]];
         case AllBankCommand::ArrayRead:
-            for_each(banks, [&](Lane& lane) {
+            for_each_of(lanes_, banks, [&](Lane& lane) {
                 lane.precharge = std::max(lane.precharge, now + pim_.mac_to_precharge.count());
             });
             break;
         case AllBankCommand::ArrayWrite:
-            for_each(banks, [&](Lane& lane) {
+            for_each_of(lanes_, banks, [&](Lane& lane) {
                 lane.precharge = std::max(lane.precharge, now + times_.write_to_precharge.count());
             });
             break;
@@ -245,7 +239,7 @@ std::optional<std::int64_t> AllBankTiming::close_early(BankSet banks, std::int64
     if (open_row(banks) == kNoRow || when >= before) {
         return std::nullopt;
     }
-    for_each(banks, [&](Lane& lane) {
+    for_each_of(lanes_, banks, [&](Lane& lane) {
         row_closes(lane, when);
         lane.activate = std::max(lane.activate, when + times_.precharge_all.count());
     });

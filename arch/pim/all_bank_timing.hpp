@@ -88,8 +88,6 @@ class AllBankTiming {
         std::int64_t write = 0;   // write to it
         std::int64_t precharge = 0;
     };
-    template <class Action>
-    void for_each(BankSet banks, Action action);
     std::int64_t latest(BankSet banks, std::int64_t Lane::*of) const;
     void row_opens(Lane& lane, std::int64_t row, std::int64_t now);
     void row_closes(Lane& lane, std::int64_t now);

@@ -18,6 +18,15 @@ struct BankSet {
     bool holds(std::int64_t bank) const {
         return all() || which == bank || (!one() && bank % 2 == (which == kOdd ? 1 : 0));
     }
+    // Calls `action` with the number of each of them, of `count` that there are in all.
+    template <class Action>
+    void for_each(std::int64_t count, Action action) const {
+        const std::int64_t first = one() ? which : which == kOdd ? 1 : 0;
+        const std::int64_t step = one() ? count : all() ? 1 : 2;
+        for (std::int64_t bank = first; bank < count; bank += step) {
+            action(bank);
+        }
+    }
     bool operator==(const BankSet&) const = default;
 };
 

@@ -40,14 +40,13 @@ void PimController::log_commands(memory::controller::CommandLog& log) {
 void PimController::on_all_bank_command(std::size_t channel, AllBankCommand command, BankSet banks,
                                         std::int64_t row, std::int64_t now) {
     const std::int64_t of_data = row < memory_.config().rows ? row : -1;
-    if (banks.all() || banks.one()) {
+    if (banks.all()) {
         log_->on_guest_command(channel, name_of(command), banks.which, of_data, now);
         return;
     }
-    for (std::int64_t bank = banks.which == BankSet::kOdd ? 1 : 0; bank < memory_.config().banks();
-         bank += 2) {
+    banks.for_each(memory_.config().banks(), [&](std::int64_t bank) {
         log_->on_guest_command(channel, name_of(command), bank, of_data, now);
-    }
+    });
 }
 
 void PimController::start(Femtoseconds now) {

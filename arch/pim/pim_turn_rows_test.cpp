@@ -228,6 +228,18 @@ TEST(BankSet, HoldsAllBanksEveryOtherOneOrOne) {
         EXPECT_EQ(BankSet{BankSet::kOdd}.holds(bank), bank % 2 == 1);
         EXPECT_EQ(BankSet{6}.holds(bank), bank == 6);
     }
+    for (const BankSet set :
+         {BankSet{}, BankSet{BankSet::kEven}, BankSet{BankSet::kOdd}, BankSet{0}, BankSet{6}}) {
+        std::vector<std::int64_t> visited;
+        set.for_each(8, [&](std::int64_t bank) { visited.push_back(bank); });
+        std::vector<std::int64_t> held;
+        for (std::int64_t bank = 0; bank < 8; ++bank) {
+            if (set.holds(bank)) {
+                held.push_back(bank);
+            }
+        }
+        EXPECT_EQ(visited, held) << set.which;
+    }
     EXPECT_THAT(turns_of(1), ElementsAre(BankSet{}));
     EXPECT_THAT(turns_of(2), ElementsAre(BankSet{BankSet::kEven}, BankSet{BankSet::kOdd}));
 }
