@@ -1,5 +1,7 @@
 #include "workloads/pim/gemv/column_major_gemv_data.hpp"
 
+#include <algorithm>
+
 namespace tilesim::workloads::pim::gemv {
 
 using arch::base::bits_of;
@@ -23,19 +25,18 @@ ColumnMajorGemv::ColumnMajorGemv(const GemvProblem& gemv, std::int64_t vectors,
       units_(static_cast<std::size_t>(banks_.channels() * banks_.banks_per_channel())) {
     const arch::pim::PimProgram program = lower(gemv, placement, memory, pim);
     const PimCommand* multiplied = nullptr;
-    std::int64_t spills = 0;
     for (const PimCommand& command : program.commands) {
         if (command.op == PimOp::Mac) {
             multiplied = &command;
             tiles_ = std::max(tiles_, command.k + 1);
+            leaves_.resize(static_cast<std::size_t>(tiles_ * tile_words_));
         } else if (command.op == PimOp::Spill) {
-            spills += command.banks.holds(0) ? 1 : 0;
             results_[command.word] = {
                 command.k, (multiplied->word - command.k * tile_words_) * placement_.lanes,
                 multiplied->count * placement_.lanes, command.count / placement_.vectors};
+            std::fill_n(leaves_.begin() + multiplied->word, multiplied->count, true);
         }
     }
-    spills_every_tile_ = by_address() && spills >= tiles_;
     banks_.for_each_bank([&](const BankPlace& place) {
         for (std::int64_t tile = 0; tile < tiles_; ++tile) {
             std::vector<std::byte> bytes(
@@ -181,8 +182,8 @@ void ColumnMajorGemv::check_vector(ProductCheck& check, std::int64_t vector) con
                 double& sum = of_bank[static_cast<std::size_t>(row)];
                 sum = operands_.add(
                     sum, operands_.weight(row, column) * operands_.input(column, vector));
-                const bool leaves = spills_every_tile_ || tile + tiles_apart() >= tiles_;
-                sum = leaves ? operands_.stored(sum) : sum;
+                const std::int64_t word = tile * tile_words_ + r / placement_.lanes;
+                sum = leaves_[static_cast<std::size_t>(word)] ? operands_.stored(sum) : sum;
             }
         }
         for (std::size_t row = 0; row < expected.size(); ++row) {

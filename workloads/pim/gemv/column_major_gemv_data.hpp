@@ -66,7 +66,7 @@ class ColumnMajorGemv final : public FunctionalGemv {
     std::int64_t inputs_held_;  // of a unit
     std::int64_t blocks_;       // of rows, that a bank's tiles go round
     std::int64_t tiles_ = 0;    // of a bank
-    bool spills_every_tile_ = false;
+    std::vector<bool> leaves_;  // by word of a bank's weights: its sums are spilled behind it
     std::vector<Unit> units_;
     std::map<std::int64_t, Spilled> results_;  // by their first word
     // By vector and bank: its results, spill by spill, as they lay there when its pass ended.

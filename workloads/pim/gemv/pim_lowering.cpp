@@ -149,17 +149,21 @@ class ColumnMajorLowering {
           shares_(p.output_registers / p.outputs_at_a_time),
           inputs_of_register_(pim.register_bits / bits_of(gemv.input)) {}
 
-    // As the tiles lie: where a bank's next tile has other rows, outputs are spilled and read back.
+    // As the tiles lie: where what follows is about other rows, outputs are spilled and read back.
+    // Tiles that all have the same rows take their shares back and forth, so that one stays.
     void by_address() {
-        const bool kept = blocks_ == 1 && shares_ == 1;
+        const bool same_rows = blocks_ == 1;
         for (std::int64_t tile = 0; tile < tiles_; ++tile) {
             inputs(tile, tile);
-            for (std::int64_t share = 0; share < shares_; ++share) {
-                if (!kept && tile >= blocks_) {
+            for (std::int64_t turn = 0; turn < shares_; ++turn) {
+                const std::int64_t share = same_rows && tile % 2 == 1 ? shares_ - 1 - turn : turn;
+                const bool stayed = same_rows && turn == 0;
+                if (tile >= blocks_ && !stayed) {
                     outputs(PimOp::LoadOutputs, tile, share);
                 }
                 multiply(tile, share);
-                if (!kept || tile + 1 == tiles_) {
+                const bool stays = same_rows && turn + 1 == shares_ && tile + 1 < tiles_;
+                if (!stays) {
                     outputs(PimOp::Spill, tile, share);
                 }
             }

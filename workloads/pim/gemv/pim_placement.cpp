@@ -237,6 +237,16 @@ void shape_columns(PimPlacement& p, const GemvProblem& gemv, const PimConfig& pi
     p.outputs_at_a_time =
         ceil_div(ceil_div(p.m, p.lanes), shares) * registers_for(p.lanes, gemv.accumulate, pim);
     p.output_registers = shares * p.outputs_at_a_time;
+    if (shares > 1) {
+        p.notes.push_back(fmt::format(
+            "the sums of {} rows, an interleave unit, take {} registers beside one for the inputs, "
+            "{}: they are held in {} shares, {}",
+            p.m, registers_for(p.m, gemv.accumulate, pim),
+            what_there_is(most_for_outputs(pim), pim), shares,
+            p.mapping.order == PimMapping::Order::Address
+                ? "which leave and come back with the tiles"
+                : "for each of which every DRAM row is opened"));
+    }
 }
 
 void shape_balanced(PimPlacement& p, const GemvProblem& gemv, const PimConfig& pim) {

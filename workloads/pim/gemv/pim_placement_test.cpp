@@ -1,6 +1,7 @@
 #include "workloads/pim/gemv/pim_placement.hpp"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "arch/base/event_queue.hpp"
@@ -173,6 +174,30 @@ TEST(PimPlacement, ColumnMajorTilesOfTheSameOutputsTogetherSpillThemOnce) {
     }
 }
 
+// Seven tiles of the same 256 rows a bank: one of the two shares of eight registers is spilled and
+// the other read back at each step to the next tile, which begins with the share that the last
+// ended with.
+TEST(PimPlacement, ColumnMajorSumsThatTheNextTileAddsToStayInTheirRegisters) {
+    const GemvProblem gemv{256, 896};
+    const PimPlacement p = place(gemv, {PimMapping::Placement::ColumnMajor, 1}, lpddr(), {});
+    std::vector<std::int64_t> spilled;
+    std::vector<std::int64_t> loaded;
+    for (const pim::PimCommand& command : lower(gemv, p, lpddr(), {}).commands) {
+        const std::int64_t share = (command.word - 7 * 8) / 8;
+        if (command.op == pim::PimOp::Spill) {
+            spilled.push_back(share);
+        } else if (command.op == pim::PimOp::LoadOutputs) {
+            loaded.push_back(share);
+        }
+    }
+    EXPECT_THAT(spilled, testing::ElementsAre(0, 1, 0, 1, 0, 1, 0, 1));
+    EXPECT_THAT(loaded, testing::ElementsAre(0, 1, 0, 1, 0, 1));
+    EXPECT_THAT(p.notes, testing::Contains(
+                             "the sums of 256 rows, an interleave unit, take 16 registers beside "
+                             "one for the inputs, but there are 16: they are held in 2 shares, "
+                             "which leave and come back with the tiles"));
+}
+
 // The degrees of sums that are held unreduced (AMD GeniePIM's, with 8 output registers).
 TEST(PimPlacement, UnreducedSumsLeaveRoomForFewerRowBlocks) {
     const auto degree = [](std::int64_t m, std::int64_t k) {
@@ -275,6 +300,18 @@ TEST_P(Functional, MatchesTheReferenceAndTimingModeAgrees) {
     EXPECT_TRUE(functional.check->match) << functional.check->first_mismatch;
     EXPECT_GE(functional.check->checked, GetParam().gemv.m);
     EXPECT_EQ(functional.cycles, run(GetParam().gemv, GetParam().mapping, false).cycles);
+}
+
+// Eight registers of f16 sums, beside one for the inputs of eight: they are rounded as often as
+// they leave.
+TEST(PimPlacement, SharesOfColumnMajorSumsThatStayAreRoundedWhenTheyLeave) {
+    pim::PimConfig config;
+    config.registers = 8;
+    const GemvProblem gemv{128, 700, DataType::F16, DataType::F16, DataType::F16};
+    ASSERT_GT(place(gemv, kColumnMajor, lpddr(), config).output_registers, 7);
+    const Outcome functional = run(gemv, kColumnMajor, true, config);
+    ASSERT_TRUE(functional.check.has_value());
+    EXPECT_TRUE(functional.check->match) << functional.check->first_mismatch;
 }
 
 // Half as many units take twice as long for the same words in the same banks; inputs of a bank's
