@@ -37,5 +37,11 @@ TEST(FabricConfig, ALineIsCarriedInWholeCycles) {
     }
 }
 
+// The memory looks that far ahead.
+TEST(FabricConfig, ARequestTakesANanosecondAtLeast) {
+    EXPECT_EQ(read_fabric("fabric: {request_latency: 1 ns}").request_latency.count(), 1'000'000);
+    EXPECT_THROW(read_fabric("fabric: {request_latency: 999 ps}"), base::config::ConfigError);
+}
+
 }  // namespace
 }  // namespace tilesim::arch::fabric

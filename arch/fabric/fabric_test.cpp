@@ -151,6 +151,22 @@ TEST(Fabric, AReadWaitsInATraceFromItsSubmissionToItsTurn) {
               (Activities{{"fabric.port(0).waiting", "waiting", 0, 29}}));
 }
 
+// The third is of the first one's page, and leaves before the second.
+TEST(Fabric, ReadsThatLeaveBeforeEarlierOnesAreTracedInOrderOfTime) {
+    FabricConfig config = kWide;
+    config.page_walk = 29_ns;
+    ExactBench bench(config);
+    base::ProbeRecorder recorder{base::Clock{base::Hertz{1'000'000'000}}};
+    bench.fabric.connect(&recorder);
+    bench.read(0);
+    bench.read(1);
+    bench.read(0);
+    bench.run();
+    using Activities = std::vector<base::ProbeRecorder::Activity>;
+    EXPECT_EQ(recorder.of("fabric.port(0).waiting"),
+              (Activities{{"fabric.port(0).waiting", "waiting", 0, 2 * 29}}));
+}
+
 TEST(Fabric, ReadsAndWritesHaveALinkEach) {
     ExactBench bench(narrow());
     bench.submit(0, kLineBytes, false, 0);
@@ -213,6 +229,60 @@ TEST(Fabric, ItsBusiestPartIsThatWhichCouldHaveBeenDoneLast) {
     EXPECT_EQ(blocks.fabric.busiest().busy, 11 * 7_ns);
 }
 
+TEST(Fabric, WritesAndReadsAreBusyApart) {
+    FabricConfig config = kWide;
+    config.request_interval = 2_ns;
+    ExactBench writes(config);
+    for (int i = 0; i < 3; ++i) {
+        writes.write(i);
+    }
+    writes.read(3);
+    writes.run();
+    EXPECT_EQ(writes.fabric.busiest().busy, 3 * kCrossing);
+    config.request_interval = 13_ns;
+    ExactBench turns(config);
+    turns.read(0);
+    turns.write(1);
+    turns.write(2);
+    turns.run();
+    EXPECT_EQ(turns.fabric.busiest().busy, 2 * 13_ns);
+    ExactBench link(narrow());
+    link.write(0);
+    link.write(1, 1);
+    link.run();
+    EXPECT_EQ(link.fabric.busiest().busy, 2 * 6 * kLine);
+    config = kWide;
+    config.block = base::Bytes{8};
+    config.block_interval = 7_ns;
+    ExactBench blocks(config);
+    blocks.write(0);
+    blocks.run();
+    EXPECT_EQ(blocks.fabric.busiest().busy, 11 * 7_ns);
+}
+
+// A port that begins later is done later, though it is busy for less; what all share has been asked
+// for since the first of them was.
+TEST(Fabric, WhatBeganLaterCouldHaveBeenDoneLater) {
+    ExactBench ports;
+    ports.read(0);
+    ports.read(1);
+    ports.run();
+    ports.read(2, 1);
+    ports.run();
+    EXPECT_EQ(ports.fabric.busiest().from, kWay + 2 * kCrossing);
+    EXPECT_EQ(ports.fabric.busiest().busy, kCrossing);
+    FabricConfig config = kWide;
+    config.page_walk = 290_ns;
+    ExactBench walks(config);
+    walks.read(0);
+    walks.run();
+    walks.read(1, 1);
+    walks.read(2);
+    walks.run();
+    EXPECT_EQ(walks.fabric.busiest().from, 0_ns);
+    EXPECT_EQ(walks.fabric.busiest().busy, 3 * 290_ns);
+}
+
 TEST(Fabric, AnswersEveryRequestOnceUnderBackPressure) {
     Bench bench;
     constexpr std::uint64_t kRequests = 1000;
@@ -261,6 +331,16 @@ TEST(Fabric, WritesAloneNameTheWayBack) {
     const auto names = bench.fabric.not_exercised();
     EXPECT_EQ(std::count(names.begin(), names.end(), "fabric.response_latency"), 1);
     EXPECT_EQ(std::count(names.begin(), names.end(), "fabric.request_latency"), 0);
+    FabricConfig config = narrow();
+    config.request_interval = 13_ns;
+    config.block_interval = 17_ns;
+    ExactBench shared(config);
+    shared.write(0);
+    shared.write(1);
+    shared.run();
+    EXPECT_EQ(shared.fabric.not_exercised(),
+              (std::vector<std::string>{"fabric.response_latency", "fabric.page",
+                                        "fabric.page_walk", "fabric.known_pages"}));
 }
 
 TEST(Fabric, LinesAreNamedWhereTwiceAsLongOnesWouldBeWholeToo) {
@@ -274,6 +354,22 @@ TEST(Fabric, LinesAreNamedWhereTwiceAsLongOnesWouldBeWholeToo) {
     EXPECT_TRUE(whole(64, 128));
     EXPECT_FALSE(whole(32, 128));
     EXPECT_FALSE(whole(64, 96));
+}
+
+// Lines take 4 ns. Were they to take 8, a request behind the first one's 4 but before its 8 would
+// wait; the same again from 100 ns on.
+TEST(Fabric, ALinkMattersWhereOneHalfAsFastWouldHoldARequestUp) {
+    const auto near = [](std::initializer_list<base::Femtoseconds> requests) {
+        SharedLink link(narrow());
+        for (const base::Femtoseconds from : requests) {
+            link.take(0, kLineBytes, from);
+        }
+        return link.near();
+    };
+    EXPECT_TRUE(near({0_ns, 7_ns}));
+    EXPECT_FALSE(near({0_ns, 8_ns}));
+    EXPECT_TRUE(near({0_ns, 100_ns, 107_ns}));
+    EXPECT_FALSE(near({0_ns, 100_ns, 108_ns}));
 }
 
 TEST(Fabric, APortCarriesOneAnswerAtATime) {

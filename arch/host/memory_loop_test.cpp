@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <vector>
 
 namespace tilesim::arch::host {
 namespace {
@@ -68,6 +69,44 @@ TEST(MemoryLoop, HasAShareOfTheLinesForEachCore) {
     MemoryLoopConfig two = loop();
     two.cores = 2;  // six and seven lines: three rounds
     EXPECT_EQ(time_of(two, memory), 3 * (11_ns + 70_ns));
+}
+
+// 13 x 4 / 5 is 10: the fourth core has lines 7 to 9.
+TEST(MemoryLoop, EveryLineIsOneCores) {
+    FixedMemory memory;
+    MemoryLoopConfig five = loop();
+    five.cores = 5;
+    time_of(five, memory);
+    std::vector<std::int64_t> lines;
+    for (const auto& request : memory.all) {
+        lines.push_back(request.address / 64);
+    }
+    std::ranges::sort(lines);
+    ASSERT_EQ(lines.size(), 13U);
+    for (std::int64_t line = 0; line < 13; ++line) {
+        EXPECT_EQ(lines[static_cast<std::size_t>(line)], line);
+    }
+}
+
+// With one fill under way nothing overlaps: a line that is computed makes room for the next one.
+TEST(MemoryLoop, AFillLeavesWhenALineIsDoneWith) {
+    FixedMemory memory;
+    MemoryLoopConfig slow = loop();
+    slow.fills = 1;
+    slow.operations = 13 * 200;
+    slow.operations_per_cycle = 5;
+    slow.streaming_permille = 50;
+    base::stats::Group root("");
+    MemoryLoop loop(slow, memory, root);
+    loop.start();
+    memory.answer_all();
+    EXPECT_EQ(loop.finish_time(), 13 * (11_ns + 70_ns + 200_ns));
+    const base::stats::StateAccount& time = *root.children().at(0)->accounts().at(0);
+    const auto spent = [&time](LoopState state) {
+        return base::Femtoseconds{time.spent(static_cast<std::size_t>(state))};
+    };
+    EXPECT_EQ(spent(LoopState::WaitingForMemory), 13 * (11_ns + 70_ns));
+    EXPECT_EQ(spent(LoopState::Computing), 13 * 200_ns);
 }
 
 // 13 lines of 200 ns each: 2600 operations at 4 GHz x 5 x 0.05 a second are 1 ns each.

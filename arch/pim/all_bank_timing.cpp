@@ -270,7 +270,7 @@ void AllBankTiming::turn(AllBankCommand command, std::int64_t now) {
 
 void AllBankTiming::after_read(std::int64_t now) {
     if (pim_.bus_turnaround) {
-        write_ = std::max(write_, now + times_.mac_to_write.count());
+        write_ = now + times_.mac_to_write.count();
         data_end_ = std::max(data_end_, now + (dram_.read_latency + dram_.burst).count());
     }
     data_end_ = std::max(data_end_, command_);
@@ -286,7 +286,7 @@ void AllBankTiming::after_write(std::int64_t now) {
 
 void AllBankTiming::host_turns(std::int64_t now) {
     const base::Cycles turn = pim_.bus_turnaround ? times_.write_to_mac : pim_.command_interval;
-    mac_ = std::max(mac_, now + turn.count() + host_turn_);
+    mac_ = now + turn.count() + host_turn_;
 }
 
 std::int64_t AllBankTiming::one_by_one(std::int64_t count) const {

@@ -38,6 +38,20 @@ TEST(AllBankTiming, BanksThatOpenOneByOneAreReadyWhenTheLastIs) {
     EXPECT_EQ(halves.earliest(AllBankCommand::Mac, {BankSet::kOdd}), kStart + 7 * 14 + 29);
 }
 
+// Even banks from 0 to 100 CK, odd ones from 40 to 160: of a rank any for 160, in both ranks.
+TEST(AllBankTiming, RowsAreOpenInTheBanksOfEveryRank) {
+    memory::device::MemoryConfig memory = prime_memory();
+    memory.ranks = 2;
+    AllBankTiming banks{memory, prime_pim(), 2};
+    banks.begin(kStart);
+    banks.issue(AllBankCommand::Activate, 7, kStart, {BankSet::kEven});
+    banks.issue(AllBankCommand::Activate, 7, kStart + 40, {BankSet::kOdd});
+    banks.issue(AllBankCommand::Precharge, memory::device::kNoRow, kStart + 100, {BankSet::kEven});
+    banks.issue(AllBankCommand::Precharge, memory::device::kNoRow, kStart + 160, {BankSet::kOdd});
+    EXPECT_EQ(banks.any_row_open(), 2 * 160);
+    EXPECT_EQ(banks.row_open(), 16 * (100 + 120));
+}
+
 TEST(AllBankTiming, MacsFollowAtTheCommandInterval) {
     Opened banks;
     banks.issue(AllBankCommand::Mac, 7, kStart + 100);
