@@ -97,6 +97,20 @@ TEST(PimTurn, MacsUnderTheLeastTimeBetweenRowsAreTheRows) {
     Bench bench({{PimOp::Mac, 5}, {PimOp::Mac, 5, kWordsPerRow}}, config);
     EXPECT_EQ(bench.run(), 97 + 97);
     EXPECT_EQ(bench.unit.blamed(PimState::Mac), 5 * 7);
+    // Both wait behind the first row's MACs, which are the rows' but once.
+    Bench both({{PimOp::Mac, 4}, {PimOp::Mac, 5, kWordsPerRow}}, config);
+    both.run();
+    EXPECT_EQ(both.unit.blamed(PimState::Mac), 5 * 7);
+}
+
+TEST(PimTurn, WritesUnderTheLeastTimeOfTheModeRegistersRowAreTheChangesOfMode) {
+    PimConfig config = prime_pim();
+    config.write_to_precharge = base::Cycles{5};
+    config.bus_turnaround = false;
+    Bench bench({{PimOp::ModeVisit, 1}, {PimOp::Mac, 1}}, config);
+    bench.run();
+    EXPECT_EQ(bench.issued[2], (Issued{Precharge, 67}));
+    EXPECT_EQ(bench.unit.blamed(PimState::ModeSwitch), bench.spent(PimState::ModeSwitch));
 }
 
 TEST(PimTurn, AReadWaitsForItsRowAsAMacDoes) {
@@ -121,6 +135,7 @@ TEST(PimTurn, AVisitForResultsSwitchesRowsWhileTheBusTurnsWhereTheyOverlap) {
     Bench waits(commands);
     waits.run();
     EXPECT_EQ(waits.issued[11], (Issued{Precharge, last + kToWrite}));
+    EXPECT_EQ(waits.spent(PimState::Mac), 10 * 7);
     EXPECT_THAT(waits.opened, ElementsAre(0, 1));
     PimConfig config = prime_pim();
     config.overlap_row_switch = true;
@@ -159,6 +174,10 @@ TEST(PimTurn, AProgramThatEndsWithItsLastCommandWaitsForNoRow) {
     EXPECT_EQ(ends.spent(PimState::RowOpen), 29);
     EXPECT_EQ(ends.spent(PimState::Mac), 7);
     EXPECT_EQ(ends.spent(PimState::Idle), kStart + quiet - 29 - 7);
+    // One that closes its row itself does not wait until banks may open.
+    Bench itself({{PimOp::Mac, 1}, {PimOp::Close, 1}}, config);
+    EXPECT_EQ(itself.run(), quiet);
+    EXPECT_EQ(itself.spent(PimState::RowOpen), 67 - 7 + 1);
 }
 
 TEST(PimTurn, CommandsOfHalfTheBanksCountForThose) {
