@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "arch/pim/program_text.hpp"
 
 namespace tilesim::arch::pim {
@@ -9,7 +11,10 @@ std::string violations(const PimProgram& program, const std::string& file,
     std::string text;
     bool inputs = false;
     bool sums = false;
-    const std::int64_t last = target.memory.rows * program.words_per_row;
+    const bool has_modes = std::ranges::any_of(program.commands, [](const PimCommand& command) {
+        return command.op == PimOp::ModeVisit || command.op == PimOp::ModeWrite;
+    });
+    const std::int64_t rows = target.memory.rows - (has_modes ? 1 : 0);  // of data
     for (const PimCommand& command : program.commands) {
         const auto refuse = [&](const std::string& rule) {
             text += fmt::format("{}:{}:{}: {}: {}\n", file, command.place.line,
@@ -26,8 +31,9 @@ std::string violations(const PimProgram& program, const std::string& file,
                     command.op == PimOp::ReadResults) &&
                    !sums) {
             refuse("no sums have been computed, loaded or written");
-        } else if (touches_array(command.op) && command.word + command.count > last) {
-            refuse(fmt::format("goes beyond row {}, the last of a bank", target.memory.rows - 1));
+        } else if (touches_array(command.op) &&
+                   command.word + command.count > rows * program.words_per_row) {
+            refuse(fmt::format("goes beyond row {}, the last for data", rows - 1));
         } else if (command.banks.which < BankSet::kAll && target.pim.banks_per_unit == 1) {
             refuse("even and odd banks take turns only where two share a unit (banks_per_unit)");
         } else if (command.op == PimOp::Mac && command.banks.all() &&

@@ -132,6 +132,30 @@ TEST(ProgramText, RefusesWhatTheUnitsCannotDo) {
                 HasSubstr("where two share a unit"));
 }
 
+// Each of two ALUs has registers of its own; a bias is a sum; a channel has 16 banks; 64 words lie
+// in a row, the last of which is that of the mode registers, where there are any.
+TEST(ProgramText, AcceptsWhatTheUnitsCanJustDo) {
+    Target target;
+    target.pim.alus = 2;
+    const auto refused = [&](const std::string& text) {
+        return violations(target.read(text), "p", {target.pim, target.memory});
+    };
+    EXPECT_EQ(refused("write_input 32\n"), "");
+    EXPECT_THAT(refused("write_input 33\n"), HasSubstr("33 registers, a unit has 32"));
+    EXPECT_EQ(refused("write_input 1 load\nread_result 1\n"), "");
+    EXPECT_EQ(refused("read_banks 16\n"), "");
+    EXPECT_THAT(refused("read_banks 17\n"), HasSubstr("a channel has 16 banks"));
+    const std::int64_t last = target.memory.rows - 1;
+    const auto mac = [&](std::int64_t words) {
+        return fmt::format("write_input 1\nmac {} row {}\n", words, last - 1);
+    };
+    EXPECT_EQ(refused(mac(128)), "");
+    EXPECT_THAT(refused(mac(129)), HasSubstr(fmt::format("goes beyond row {}", last)));
+    EXPECT_EQ(refused("mode_visit 1\n" + mac(64)), "");
+    EXPECT_THAT(refused("mode_visit 1\n" + mac(65)),
+                HasSubstr(fmt::format("goes beyond row {}, the last for data", last - 1)));
+}
+
 TEST(ProgramText, BanksThatShareAUnitMultiplyInTurns) {
     Target target;
     target.pim.banks_per_unit = 2;
