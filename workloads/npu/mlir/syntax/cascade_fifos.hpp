@@ -2,8 +2,8 @@
 //
 // Models:  what the compiler's split makes of one: a cascade flow; what the producer stores is put,
 //          what the consumer loads is got. There are no elements, locks or channels.
-// Source:  mlir-aie, AIEObjectFifoSplit and its tests cascade_test.mlir,
-// cascade_two_pairs_test.mlir.
+// Source:  mlir-aie, AIEObjectFifoSplit and its tests cascade_test.mlir and
+//          cascade_two_pairs_test.mlir.
 #pragma once
 
 #include <vector>
