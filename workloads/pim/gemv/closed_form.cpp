@@ -40,10 +40,9 @@ bool opens_a_row(const arch::pim::ModeSteps& steps) {
 std::int64_t slots_of(const arch::pim::ModeSteps& steps, std::int64_t slot) {
     std::int64_t cycles = 0;
     for (const ModeStep& step : steps) {
-        cycles += step.kind == ModeStep::Kind::Wait    ? step.count
-                  : step.kind == ModeStep::Kind::Visit ? step.count * slot
-                  : step.kind == ModeStep::Kind::Write ? step.count * slot
-                                                       : 0;
+        const bool commands =
+            step.kind == ModeStep::Kind::Visit || step.kind == ModeStep::Kind::Write;
+        cycles += step.kind == ModeStep::Kind::Wait ? step.count : commands ? step.count * slot : 0;
     }
     return cycles;
 }
