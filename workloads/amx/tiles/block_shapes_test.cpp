@@ -4,13 +4,25 @@
 
 #include <algorithm>
 
+#include "arch/base/units.hpp"
+#include "arch/memory/device/memory_config.hpp"
 #include "workloads/amx/tiles/amx_run_testing.hpp"
 
 namespace tilesim::workloads::amx::tiles {
 namespace {
 
+using arch::memory::device::MemoryConfig;
+
 BlockShape first(const GemmProblem& problem, std::int64_t cores) {
     return shapes_by_expectation(problem, socket_of(cores), {}).front();
+}
+
+// As far away.
+MemoryConfig with_rows_that_open_in_no_time() {
+    MemoryConfig memory;
+    memory.timing.read_latency += memory.timing.tRCD;
+    memory.timing.tRCD = memory.timing.tRP = arch::base::Cycles{0};
+    return memory;
 }
 
 TEST(BlockShapes, ThreadsHaveABlockEach) {
@@ -49,23 +61,23 @@ TEST(BlockShapes, TheFirstBlockOfColumnsComesFromFarAway) {
 // For each run of lines of a row of C another row of DRAM is opened: wider blocks have fewer. As
 // far away, but with rows that open in no time, they have nothing to gain.
 TEST(BlockShapes, RunsOfLinesOfCOpenRowsOfDram) {
-    using arch::base::Cycles;
-    const auto first_of = [](const arch::memory::device::MemoryConfig& memory) {
+    const auto first_of = [](const MemoryConfig& memory) {
         return shapes_by_expectation(gemm(560, 256, 80), socket_of(4), memory).front();
     };
-    arch::memory::device::MemoryConfig memory;
-    EXPECT_EQ(first_of(memory), (BlockShape{1, 3}));
-    memory.timing.read_latency += memory.timing.tRCD;
-    memory.timing.tRCD = memory.timing.tRP = Cycles{0};
-    EXPECT_EQ(first_of(memory), (BlockShape{3, 1}));
+    EXPECT_EQ(first_of({}), (BlockShape{1, 3}));
+    EXPECT_EQ(first_of(with_rows_that_open_in_no_time()), (BlockShape{3, 1}));
 }
 
+// Rows of DRAM aside: of lines far away a single column of B's is least to wait for.
 TEST(BlockShapes, OperandsThatAreNearLeaveItToLoadsAndProducts) {
     using DataIn = AmxMapping::DataIn;
     const auto first_of = [](DataIn data_in) {
-        return shapes_by_expectation(gemm(384, 448, 320), socket_of(1), {}, data_in).front();
+        return shapes_by_expectation(gemm(64, 64, 256), socket_of(1),
+                                     with_rows_that_open_in_no_time(), data_in)
+            .front();
     };
-    EXPECT_EQ(first_of(DataIn::Memory), (BlockShape{1, 4}));
+    EXPECT_EQ(first_of(DataIn::Memory), (BlockShape{4, 1}));
+    EXPECT_EQ(first_of(DataIn::L3), (BlockShape{2, 2}));
     EXPECT_EQ(first_of(DataIn::L2), (BlockShape{2, 2}));
 }
 
