@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <vector>
 
 #include "arch/base/probe_testing.hpp"
@@ -191,73 +192,45 @@ TEST(Fabric, ARequestOfAnUnknownPageWaitsForItsWalkAndTheNextOneDoesNot) {
     EXPECT_EQ(second - bench.listener.done[0].second, kRequest);
 }
 
+struct Asked {
+    std::int64_t page = 0;
+    std::size_t port = 0;
+    bool write = false;
+};
+
+base::Femtoseconds busiest_of(const FabricConfig& config, std::initializer_list<Asked> all) {
+    ExactBench bench(config);
+    for (const Asked& each : all) {
+        bench.submit(each.page * kPage, kBytes, each.write, each.port);
+    }
+    bench.run();
+    return bench.fabric.busiest().busy;
+}
+
 TEST(Fabric, ItsBusiestPartIsThatWhichCouldHaveBeenDoneLast) {
-    ExactBench ports;
-    for (int i = 0; i < 3; ++i) {
-        ports.read(i);
+    EXPECT_EQ(busiest_of(kWide, {{0}, {1}, {2}, {3, 1, true}}), 3 * kCrossing);
+    FabricConfig turns = kWide;
+    turns.request_interval = 13_ns;
+    EXPECT_EQ(busiest_of(turns, {{0, 1, true}, {1, 1, true}, {2, 1, true}}), 3 * 13_ns);
+    FabricConfig walks = kWide;
+    walks.page_walk = 29_ns;
+    EXPECT_EQ(busiest_of(walks, {{0}, {1, 1}}), 2 * 29_ns);
+    FabricConfig blocks = kWide;
+    blocks.block = base::Bytes{8};
+    blocks.block_interval = 7_ns;
+    for (const bool write : {false, true}) {
+        EXPECT_EQ(busiest_of(narrow(), {{0, 0, write}, {1, 1, write}}), 2 * 6 * kLine)
+            << "six lines of 16 B each";
+        EXPECT_EQ(busiest_of(blocks, {{0, 0, write}}), 11 * 7_ns);
     }
-    ports.write(3, 1);
-    EXPECT_EQ(ports.run().size(), 4U);
-    EXPECT_EQ(ports.fabric.busiest().from, 0_ns);
-    EXPECT_EQ(ports.fabric.busiest().busy, 3 * kCrossing);
-    FabricConfig config = kWide;
-    config.request_interval = 13_ns;
-    ExactBench turns(config);
-    for (int i = 0; i < 3; ++i) {
-        turns.write(i, 1);
-    }
-    turns.run();
-    EXPECT_EQ(turns.fabric.busiest().busy, 3 * 13_ns);
-    ExactBench link(narrow());  // six lines of 16 B each
-    link.read(0);
-    link.read(1, 1);
-    link.run();
-    EXPECT_EQ(link.fabric.busiest().busy, 2 * 6 * kLine);
-    config = kWide;
-    config.page_walk = 29_ns;
-    ExactBench walks(config);
-    walks.read(0);
-    walks.read(1, 1);
-    walks.run();
-    EXPECT_EQ(walks.fabric.busiest().busy, 2 * 29_ns);
-    config = kWide;
-    config.block = base::Bytes{8};
-    config.block_interval = 7_ns;
-    ExactBench blocks(config);
-    blocks.read(0);
-    blocks.run();
-    EXPECT_EQ(blocks.fabric.busiest().busy, 11 * 7_ns);
 }
 
 TEST(Fabric, WritesAndReadsAreBusyApart) {
     FabricConfig config = kWide;
     config.request_interval = 2_ns;
-    ExactBench writes(config);
-    for (int i = 0; i < 3; ++i) {
-        writes.write(i);
-    }
-    writes.read(3);
-    writes.run();
-    EXPECT_EQ(writes.fabric.busiest().busy, 3 * kCrossing);
+    EXPECT_EQ(busiest_of(config, {{0, 0, true}, {1, 0, true}, {2, 0, true}, {3}}), 3 * kCrossing);
     config.request_interval = 13_ns;
-    ExactBench turns(config);
-    turns.read(0);
-    turns.write(1);
-    turns.write(2);
-    turns.run();
-    EXPECT_EQ(turns.fabric.busiest().busy, 2 * 13_ns);
-    ExactBench link(narrow());
-    link.write(0);
-    link.write(1, 1);
-    link.run();
-    EXPECT_EQ(link.fabric.busiest().busy, 2 * 6 * kLine);
-    config = kWide;
-    config.block = base::Bytes{8};
-    config.block_interval = 7_ns;
-    ExactBench blocks(config);
-    blocks.write(0);
-    blocks.run();
-    EXPECT_EQ(blocks.fabric.busiest().busy, 11 * 7_ns);
+    EXPECT_EQ(busiest_of(config, {{0}, {1, 0, true}, {2, 0, true}}), 2 * 13_ns);
 }
 
 // A port that begins later is done later, though it is busy for less; what all share has been asked

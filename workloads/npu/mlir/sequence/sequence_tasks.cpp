@@ -27,6 +27,7 @@ using registers::allocation;
 
 namespace {
 
+// Of one start, which is split into tasks of as many runs as hardware counts.
 constexpr std::int64_t kMostRepeats = (1 << 20) - 1;
 
 }  // namespace

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
-#include <utility>
+#include <string_view>
 
 #include "workloads/npu/mlir/syntax/attributes.hpp"
 #include "workloads/npu/mlir/syntax/cursor.hpp"
@@ -29,21 +29,13 @@ class CascadeFifos {
     explicit CascadeFifos(Block& device) : device_(device) {}
 
     void run() {
-        std::vector<Operation> fifos;
-        std::erase_if(device_.operations, [&fifos](const Operation& each) {
-            const bool cascade = is_over_a_cascade(each);
-            if (cascade) {
-                fifos.push_back(each);
-            }
-            return cascade;
-        });
-        for (const Operation& fifo : fifos) {
+        for (const Operation& fifo : take_from_device(device_, is_over_a_cascade)) {
             add_to_device(device_, parse_at(flow(fifo), fifo.where));
         }
         for (Operation& each : device_.operations) {
             elements_.clear();
             for (Item& item : each.items) {
-                rewrite(item);
+                write_within(item, [this](const Operation& inner) { return written(inner); });
             }
         }
     }
@@ -96,28 +88,6 @@ class CascadeFifos {
         throw ReadError(where, fmt::format("@{} goes over a cascade: its element is one vector, "
                                            "memref<1xvector<16xi32>>",
                                            name));
-    }
-
-    void rewrite(Item& item) {
-        for (Item& inner : item.items) {
-            rewrite(inner);
-        }
-        for (Block& block : item.blocks) {
-            std::vector<Operation> today;
-            for (Operation& operation : block.operations) {
-                if (const auto text = written(operation)) {
-                    std::vector<Operation> in_place = parse_at(*text, operation.where);
-                    today.insert(today.end(), std::make_move_iterator(in_place.begin()),
-                                 std::make_move_iterator(in_place.end()));
-                    continue;
-                }
-                for (Item& inner : operation.items) {
-                    rewrite(inner);
-                }
-                today.push_back(std::move(operation));
-            }
-            block.operations = std::move(today);
-        }
     }
 
     // What stands in an operation's place; nothing where it has nothing to do with a cascade.

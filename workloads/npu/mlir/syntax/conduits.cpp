@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,15 +35,8 @@ class Conduits {
     explicit Conduits(Block& device) : device_(device) {}
 
     bool run() {
-        std::vector<Operation> creates;
-        std::erase_if(device_.operations, [&creates](const Operation& each) {
-            const bool create = each.name == "conduit.create";
-            if (create) {
-                creates.push_back(each);
-            }
-            return create;
-        });
-        for (const Operation& create : creates) {
+        const auto creates = [](const Operation& each) { return each.name == "conduit.create"; };
+        for (const Operation& create : take_from_device(device_, creates)) {
             add_to_device(device_, parse_at(fifo(create), create.where));
         }
         for (Operation& each : device_.operations) {
@@ -50,7 +44,7 @@ class Conduits {
                 core_ = tile_of(each);
                 uses_.clear();
                 for (Item& item : each.items) {
-                    rewrite(item);
+                    write_within(item, [this](const Operation& inner) { return written(inner); });
                 }
             }
         }
@@ -107,26 +101,9 @@ class Conduits {
                            packets ? "{packet} " : "", conduit.type);
     }
 
-    void rewrite(Item& item) {
-        for (Item& inner : item.items) {
-            rewrite(inner);
-        }
-        for (Block& block : item.blocks) {
-            std::vector<Operation> today;
-            for (Operation& operation : block.operations) {
-                if (operation.name.starts_with(kConduit) && !left_as_it_is(operation)) {
-                    std::vector<Operation> written = parse_at(text_of(operation), operation.where);
-                    today.insert(today.end(), std::make_move_iterator(written.begin()),
-                                 std::make_move_iterator(written.end()));
-                    continue;
-                }
-                for (Item& inner : operation.items) {
-                    rewrite(inner);
-                }
-                today.push_back(std::move(operation));
-            }
-            block.operations = std::move(today);
-        }
+    std::optional<std::string> written(const Operation& operation) {
+        const bool stays = !operation.name.starts_with(kConduit) || left_as_it_is(operation);
+        return stays ? std::nullopt : std::optional{text_of(operation)};
     }
 
     // What moves data of its own, and waits for that: told by whoever reads the core.

@@ -23,15 +23,8 @@ class PlacedCalls {
     explicit PlacedCalls(Block& device) : device_(device) {}
 
     void run() {
-        std::vector<Operation> calls;
-        std::erase_if(device_.operations, [&calls](const Operation& each) {
-            if (is_placed_call(each)) {
-                calls.push_back(each);
-            }
-            return is_placed_call(each);
-        });
         std::vector<std::string> called;
-        for (const Operation& call : calls) {
+        for (const Operation& call : take_from_device(device_, is_placed_call)) {
             called.push_back(make_core(call));
         }
         std::erase_if(device_.operations, [&called](const Operation& each) {

@@ -47,14 +47,7 @@ class Processes {
     explicit Processes(Block& device) : device_(device) {}
 
     void run() {
-        std::vector<Operation> registrations;
-        std::copy_if(device_.operations.begin(), device_.operations.end(),
-                     std::back_inserter(registrations), is_registration);
-        if (registrations.empty()) {
-            return;
-        }
-        std::erase_if(device_.operations, is_registration);
-        for (const Operation& operation : registrations) {
+        for (const Operation& operation : take_from_device(device_, is_registration)) {
             const Registration process = read(operation);
             const std::string tile = tile_of(process, operation.where);
             std::vector<Operation> body = parse_at(text_of(process), operation.where);

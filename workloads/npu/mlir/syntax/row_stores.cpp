@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "workloads/npu/mlir/syntax/attributes.hpp"
 #include "workloads/npu/mlir/syntax/cursor.hpp"
@@ -99,13 +99,8 @@ void uses_of_fifos(std::vector<Operation>& operations) {
 }
 
 void write_in(Block& device) {
-    std::vector<Operation> stores;
-    std::erase_if(device.operations, [&stores](const Operation& each) {
-        if (each.name == kStore) {
-            stores.push_back(each);
-        }
-        return each.name == kStore;
-    });
+    const std::vector<Operation> stores =
+        take_from_device(device, [](const Operation& each) { return each.name == kStore; });
     if (stores.empty()) {
         return;
     }

@@ -24,13 +24,7 @@ class TileCopies {
     explicit TileCopies(Block& device) : device_(device) {}
 
     void run() {
-        std::vector<Operation> copies;
-        std::erase_if(device_.operations, [&copies](const Operation& each) {
-            if (is_copy(each)) {
-                copies.push_back(each);
-            }
-            return is_copy(each);
-        });
+        const std::vector<Operation> copies = take_from_device(device_, is_copy);
         for (const Operation& copy : copies) {
             add_to_device(device_, parse_at(make_copy(copy), copy.where));
         }

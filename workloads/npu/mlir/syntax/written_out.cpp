@@ -1,6 +1,8 @@
 #include "workloads/npu/mlir/syntax/written_out.hpp"
 
+#include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace tilesim::workloads::npu::mlir::syntax {
 
@@ -52,6 +54,39 @@ void add_to_device(Block& device, std::vector<Operation> operations) {
     device.operations.insert(device.operations.end() - (ended ? 1 : 0),
                              std::make_move_iterator(operations.begin()),
                              std::make_move_iterator(operations.end()));
+}
+
+std::vector<Operation> take_from_device(Block& device,
+                                        const std::function<bool(const Operation&)>& holds) {
+    std::vector<Operation>& all = device.operations;
+    const auto first = std::stable_partition(all.begin(), all.end(),
+                                             [&](const Operation& each) { return !holds(each); });
+    std::vector<Operation> taken(std::make_move_iterator(first),
+                                 std::make_move_iterator(all.end()));
+    all.erase(first, all.end());
+    return taken;
+}
+
+void write_within(Item& item,
+                  const std::function<std::optional<std::string>(const Operation&)>& text_of) {
+    for (Item& inner : item.items) {
+        write_within(inner, text_of);
+    }
+    for (Block& block : item.blocks) {
+        std::vector<Operation> today;
+        for (Operation& operation : block.operations) {
+            if (const auto text = text_of(operation)) {
+                std::vector<Operation> in_place = parse_at(*text, operation.where);
+                std::move(in_place.begin(), in_place.end(), std::back_inserter(today));
+                continue;
+            }
+            for (Item& inner : operation.items) {
+                write_within(inner, text_of);
+            }
+            today.push_back(std::move(operation));
+        }
+        block.operations = std::move(today);
+    }
 }
 
 }  // namespace tilesim::workloads::npu::mlir::syntax

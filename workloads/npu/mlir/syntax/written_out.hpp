@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,5 +19,14 @@ void in_every_device(std::vector<Operation>& operations, const std::function<voi
 
 // Adds operations to a device's, before its end.
 void add_to_device(Block& device, std::vector<Operation> operations);
+
+// Those of a device's own operations for which this holds, which leave it.
+std::vector<Operation> take_from_device(Block& device,
+                                        const std::function<bool(const Operation&)>& holds);
+
+// Puts the text that is said of an operation in its place, in all regions of the item, in order;
+// one of which none is said stays, and those within it are asked for.
+void write_within(Item& item,
+                  const std::function<std::optional<std::string>(const Operation&)>& text_of);
 
 }  // namespace tilesim::workloads::npu::mlir::syntax
