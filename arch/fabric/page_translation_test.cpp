@@ -113,6 +113,15 @@ TEST(PageTranslation, OfFourPagesTheOneNotAskedForLongestMakesRoom) {
     EXPECT_TRUE(walked(1));
 }
 
+// Not even for one that was known of first, and is there later.
+TEST(PageTranslation, WithoutWalksNobodyWaits) {
+    FabricConfig config;
+    config.page_walk = 0_ns;
+    PageTranslation pages(config);
+    EXPECT_EQ(pages.known(0, 100_ns, 0_ns), 100_ns);
+    EXPECT_EQ(pages.known(0, 50_ns, 0_ns), 50_ns);
+}
+
 // Eight places are two sets of four: five pages of one set in turn are never known, four always.
 TEST(PageTranslation, ASetHasFourPlaces) {
     const auto walks_of = [](std::size_t in_turn) {
