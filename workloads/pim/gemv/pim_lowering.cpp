@@ -189,11 +189,13 @@ class ColumnMajorLowering {
   private:
     using PimOp = arch::pim::PimOp;
 
-    // Those of the next tiles, before the first of as many as a register holds.
+    // Those of the next tiles, before the first of as many as a register holds: of the banks that
+    // still have one, the most of a channel.
     void inputs(std::int64_t turn, std::int64_t tile) {
         if (turn % inputs_of_register_ == 0) {
-            commands.push_back(
-                {PimOp::WriteBankInputs, p_.banks / p_.channels * p_.vectors, 0, 0, tile});
+            const std::int64_t left = p_.padded_m / p_.m * p_.part_k - tile * p_.banks;
+            const std::int64_t banks = ceil_div(std::min(left, p_.banks), p_.channels);
+            commands.push_back({PimOp::WriteBankInputs, banks * p_.vectors, 0, 0, tile});
         }
     }
     void multiply(std::int64_t tile, std::int64_t share) {
@@ -224,7 +226,9 @@ std::vector<arch::pim::PimCommand> in_turns(const std::vector<arch::pim::PimComm
     for (const arch::pim::BankSet banks : arch::pim::turns_of(pim.banks_per_unit)) {
         for (arch::pim::PimCommand command : of_a_bank) {
             command.banks = arch::pim::names_banks(command.op) ? banks : command.banks;
-            command.count /= command.op == PimOp::WriteBankInputs ? pim.banks_per_unit : 1;
+            if (command.op == PimOp::WriteBankInputs) {
+                command.count = ceil_div(command.count, pim.banks_per_unit);
+            }
             commands.push_back(command);
         }
     }

@@ -174,6 +174,31 @@ TEST(PimPlacement, ColumnMajorTilesOfTheSameOutputsTogetherSpillThemOnce) {
     }
 }
 
+// A tile a column, over 8 channels of 16 banks, 32 columns a register: the last register is written
+// for the banks that have a tile left, in units of two banks for half of them at a time.
+TEST(PimPlacement, ColumnMajorInputsAreWrittenForBanksThatHaveTiles) {
+    const auto written = [&](std::int64_t columns, std::int64_t banks_per_unit) {
+        pim::PimConfig config;
+        config.banks_per_unit = banks_per_unit;
+        const GemvProblem gemv{256, columns};
+        const PimPlacement p =
+            place(gemv, {PimMapping::Placement::ColumnMajor, 1}, lpddr(), config);
+        std::vector<std::int64_t> counts;
+        for (const pim::PimCommand& command : lower(gemv, p, lpddr(), config).commands) {
+            if (command.op == pim::PimOp::WriteBankInputs) {
+                counts.push_back(command.count);
+            }
+        }
+        return counts;
+    };
+    EXPECT_THAT(written(1, 1), testing::ElementsAre(1));
+    EXPECT_THAT(written(8, 1), testing::ElementsAre(1));
+    EXPECT_THAT(written(20, 1), testing::ElementsAre(3));
+    EXPECT_THAT(written(130, 1), testing::ElementsAre(16));
+    EXPECT_THAT(written(32 * 128 + 20, 1), testing::ElementsAre(16, 3));
+    EXPECT_THAT(written(20, 2), testing::ElementsAre(2, 2));
+}
+
 // Seven tiles of the same 256 rows a bank: one of the two shares of eight registers is spilled and
 // the other read back at each step to the next tile, which begins with the share that the last
 // ended with.
