@@ -127,7 +127,7 @@ PimProgram read_aim_trace(const std::string& text, const std::string& file,
     base::require_text(file, text);
     PimProgram program;
     program.words_per_row = target.words_per_row();
-    std::istringstream in(text);
+    std::istringstream in{std::string(base::without_byte_order_mark(text))};
     std::int64_t number = 0;
     for (std::string each; std::getline(in, each);) {
         const AimLine line = line_of(each, file, ++number);

@@ -153,7 +153,8 @@ TEST(PimTurn, ATurnEndsWithTheCommandAfterWhichTheBanksAreQuietTooLateForTheRefr
             bench.unit.run(kStart + again, INT64_MAX);
             EXPECT_EQ(bench.issued[0], (Issued{Activate, again}));
             EXPECT_EQ(bench.commands_of(Mac), 40 - 17 - more);
-            EXPECT_EQ(bench.spent(PimState::Refresh), 97);
+            // With the row's close, behind the slot of the last MAC, and its ACT.
+            EXPECT_EQ(bench.spent(PimState::Refresh), (11 - 7 + 31) + 97 + 29);
             EXPECT_TRUE(bench.unit.finished());
         }
         Bench short_turn(macs);
@@ -210,7 +211,16 @@ TEST(PimTurn, ARefreshAfterAYieldIsNoYield) {
     EXPECT_EQ(bench.commands_of(Mac), 2);
     bench.unit.run(quiet + 97, INT64_MAX);
     EXPECT_EQ(bench.spent(PimState::Yielded), 211);
-    EXPECT_EQ(bench.spent(PimState::Refresh), 97);
+    EXPECT_EQ(bench.spent(PimState::Refresh), (67 - 29 - 7 + 31) + 97 + 29);
+}
+
+// Which it would have opened in any case.
+TEST(PimTurn, AnotherRowBehindARefreshIsNotTheRefreshs) {
+    Bench bench({{PimOp::Mac, 1}, {PimOp::Mac, 1, kWordsPerRow}});
+    const std::int64_t quiet = bench.run(kStart + 1);
+    bench.unit.run(kStart + quiet + 97, INT64_MAX);
+    EXPECT_EQ(bench.commands_of(Mac), 2);
+    EXPECT_EQ(bench.spent(PimState::Refresh), (67 - 29 - 7 + 31) + 97);
 }
 
 TEST(PimTurn, AKernelBehindAnotherOpensItsRowOverTheLastOne) {

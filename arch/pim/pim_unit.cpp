@@ -151,7 +151,10 @@ std::int64_t PimUnit::run(std::int64_t now, std::int64_t until) {
     if (program_ended() && pim_.ends_at_last_command()) {
         enter(PimState::Idle, slot_end);
     }
-    close_all(program_ended() && pim_.ends_at_last_command() ? PimState::Idle : PimState::RowOpen);
+    refreshed_ = !finished() && timing_.any_open();
+    close_all(refreshed_                                       ? PimState::Refresh
+              : program_ended() && pim_.ends_at_last_command() ? PimState::Idle
+                                                               : PimState::RowOpen);
     const std::int64_t quiet = quiet_from();
     enter(PimState::Idle, quiet);
     now_ = quiet;
@@ -252,7 +255,8 @@ void PimUnit::access(const PimCommand& command) {
                                         ? (row >= 0 ? row : last_row_)
                                         : (command.word + done_) / program_.words_per_row;
         if (wanted != row || opens_over_last_kernel()) {
-            open(wanted, command.banks, PimState::RowOpen);
+            const bool again = refreshed_ && wanted == last_row_;
+            open(wanted, command.banks, again ? PimState::Refresh : PimState::RowOpen);
         }
         row = wanted;
         last_row_ = wanted;
@@ -364,23 +368,26 @@ void PimUnit::issue(AllBankCommand command, std::int64_t row, PimState state, Ba
     const bool waits_for_change = slot_end < when && timing_.changed(command) == when;
     const bool waits_for_activate =
         slot_end < when && row_command && timing_.waits_for_activate(command, banks);
+    const bool of_refresh = state == PimState::Refresh;
     if (state == PimState::ModeSwitch || state == PimState::Idle) {
         enter(state, slot_end);
     } else if (waits_for_change) {
         enter(PimState::ModeSwitch, slot_end);
     } else if (row_command) {
         enter(PimState::Turnaround, slot_end);
-        enter(PimState::RowOpen, turned);
+        enter(of_refresh ? state : PimState::RowOpen, turned);
     } else {
         const bool waits_for_row = turned < when && (command == AllBankCommand::Mac ||
                                                      command == AllBankCommand::ArrayRead);
-        enter(waits_for_row ? PimState::RowOpen : PimState::Turnaround, slot_end);
+        enter(waits_for_row ? opening_ : PimState::Turnaround, slot_end);
     }
     enter(state, when);
     if (waits_for_activate && state != PimState::Idle) {
-        overlap(state == PimState::ModeSwitch ? state : PimState::RowOpen);
+        overlap(state == PimState::ModeSwitch || of_refresh ? state : PimState::RowOpen);
     }
     if (command == AllBankCommand::Activate) {
+        opening_ = of_refresh ? state : PimState::RowOpen;
+        refreshed_ = false;
         keep_spent();
     }
     timing_.issue(command, row, when, banks);

@@ -73,7 +73,8 @@ inline constexpr base::stats::StateTable<PimState> kPimStates{{
     {PimState::Refill, "refill", "reading outputs back from the array"},
     {PimState::Load, "load", "switching accumulators between row blocks"},
     {PimState::Host, "host", "reads and writes of the host, and what waits for it"},
-    {PimState::Refresh, "refresh", "between two turns"},
+    {PimState::Refresh, "refresh",
+     "between two turns, with the row that closes for it and opens again"},
     {PimState::Yielded, "yielded", "the channel serves ordinary requests"},
 }};
 
@@ -180,7 +181,9 @@ class PimUnit final : public memory::controller::ChannelGuest {
     std::int64_t passes_left_;   // the present one included
     std::int64_t last_row_ = 0;  // that was open, of the data
     bool first_row_ = true;      // this pass has opened none yet
-    bool away_ = false;          // it has been given back
+    bool refreshed_ = false;     // the last row closed for a refresh, and none has opened since
+    PimState opening_ = PimState::RowOpen;  // what the row opened last is laid to
+    bool away_ = false;                     // it has been given back
     std::optional<std::int64_t> began_;
     std::optional<std::int64_t> left_;
 };

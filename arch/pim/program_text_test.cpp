@@ -176,12 +176,13 @@ TEST(ProgramText, IsUtf8) {
               "p:2:5: must be UTF-8 text, got the byte 0xff");
 }
 
+// A byte order mark, as editors on Windows write, is none of them.
 TEST(AimTrace, InstructionsBecomeCommands) {
     Target target;
     target.memory.channels = 32;
     target.pim.registers = 64;
     const PimProgram program = read_aim_trace(
-        "W CFR 0 1\nAiM WR_BIAS 0 0xffffffff\nAiM WR_GB 64 64 0xffffffff\n"
+        "\xEF\xBB\xBFW CFR 0 1\nAiM WR_BIAS 0 0xffffffff\nAiM WR_GB 64 64 0xffffffff\n"
         "AiM MAC_ABK 64 0xffffffff 3\nAiM RD_MAC 128 0xffffffff\nAiM EOC\n",
         "t", {target.pim, target.memory});
     EXPECT_EQ(print(program),

@@ -9,7 +9,7 @@ namespace tilesim::sim::session {
 void CountedBefore::note(arch::memory::controller::MemorySystem& memory,
                          arch::base::Femtoseconds now) {
     began_ = now;
-    memory.count_open_rows();
+    memory.count_unwatched();
     totals_ = memory.totals();
     banks_ = memory.bank_use();
     const std::int64_t cycle = arch::base::Clock{memory.clock()}.cycle_at(now).count();

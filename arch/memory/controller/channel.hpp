@@ -70,8 +70,8 @@ class Channel {
     void listen(CommandListener* listener) { listener_ = listener; }
     // Decides what happens from CK `now` on and before CK `until`; returns when to go on.
     virtual std::int64_t run(std::int64_t now, std::int64_t until) = 0;
-    // Takes the steps of such refreshes before CK `now`. A channel of its own need not be told: it
-    // does so itself when a burst comes.
+    // Takes the steps of such refreshes before CK `now`. For its bursts a channel need not be told:
+    // it does so itself when one comes.
     virtual void refresh_unwatched(std::int64_t now) = 0;
     // Adds to the statistics how long rows have been open until CK `now`.
     virtual void count_open_rows(std::int64_t now) = 0;

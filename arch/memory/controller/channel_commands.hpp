@@ -243,7 +243,7 @@ void ScheduledChannel<Scheduler>::catch_up_refreshes(std::int64_t now) {
         std::int64_t step = refresh_.last_unwatched();
         std::int64_t end = idle_since_;
         while (step < now && stats_.refreshes.value() == done) {
-            end = step + refresh_.round().length;
+            end = step + refresh_.round().pace;
             if (refresh_.alone()) {
                 step = refresh(step);
             } else {

@@ -73,6 +73,13 @@ void ChannelGroup::decide_in_turns() {
     }
 }
 
+void ChannelGroup::refresh_unwatched(std::int64_t now) {
+    for (const Member& each : members_) {
+        each.channel->refresh_unwatched(now);
+        hand_over_buses(each);
+    }
+}
+
 void ChannelGroup::hand_over_buses(const Member& from) {
     for (const Member& each : members_) {
         if (&each != &from) {

@@ -26,6 +26,9 @@ class ChannelGroup final : public base::EventHandler {
     // Something reaches a member at CK `when`.
     void expect(std::size_t member, std::int64_t when);
 
+    // Members that nothing is asked of have been refreshed up to CK `now`.
+    void refresh_unwatched(std::int64_t now);
+
     void on_event(std::uint64_t tag, base::Femtoseconds now) override;
 
   private:

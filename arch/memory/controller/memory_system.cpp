@@ -142,15 +142,26 @@ std::vector<base::Block> MemorySystem::blocks() const {
     return blocks;
 }
 
-void MemorySystem::count_open_rows() {
+// Up to the present CK, which it returns.
+std::int64_t MemorySystem::refresh_unwatched() {
+    const std::int64_t now = clock_.cycle_at(queue_.now()).count();
+    for (const auto& group : groups_) {
+        group->refresh_unwatched(now);
+    }
+    return now;
+}
+
+void MemorySystem::count_unwatched() {
+    const std::int64_t now = refresh_unwatched();
     for (const auto& channel : channels_) {
-        channel->count_open_rows(clock_.cycle_at(queue_.now()).count());
+        channel->count_open_rows(now);
     }
 }
 
 void MemorySystem::finish_statistics() {
+    const std::int64_t now = refresh_unwatched();
     for (const auto& channel : channels_) {
-        channel->finish_statistics(clock_.cycle_at(queue_.now()).count());
+        channel->finish_statistics(now);
     }
 }
 

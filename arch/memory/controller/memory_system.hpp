@@ -53,11 +53,13 @@ class MemorySystem final : public port::MemoryPort, private ChannelOwner {
     void limit_lookahead(base::Femtoseconds most);
     // Channels and their banks, by the names of the statistics.
     std::vector<base::Block> blocks() const;
-    // How long rows have been open until now is in the totals.
-    void count_open_rows();
+    // What nobody has watched is in the totals: refreshes of idle channels, and how long rows have
+    // been open until now.
+    void count_unwatched();
     void finish_statistics();
 
   private:
+    std::int64_t refresh_unwatched();
     void on_bursts_done(std::uint64_t request, std::int64_t bursts, std::int64_t when) override;
     // Where a channel hears of what is to come: found without dividing by the size of its group.
     struct Seat {

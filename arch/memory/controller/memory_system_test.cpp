@@ -136,6 +136,22 @@ TEST_P(Devices, CommandsAreLegalUnderEveryPolicy) {
 }
 
 // One DDR burst on every data bus of the stack: 16 channels x 64 bit x 6.4 Gb/s.
+// One channel of several has all requests.
+TEST_P(Devices, ChannelsWithoutRequestsAreRefreshedToTheEnd) {
+    const device::MemoryConfig config = device(GetParam());
+    traffic::StreamConfig stream;
+    stream.requests = 200;
+    stream.granule = stream.range = config.burst;
+    stream.outstanding = 1;
+    const Outcome outcome = run(config, stream, true);
+    const base::Cycles end = base::Clock{config.clock}.cycle_at(outcome.result.time);
+    const std::int64_t intervals = end.count() / config.timing.tREFI.count();
+    EXPECT_GE(intervals, 2);
+    EXPECT_NEAR(static_cast<double>(outcome.totals.refreshes),
+                static_cast<double>(config.channels) * (static_cast<double>(intervals) + 0.5),
+                0.5 * static_cast<double>(config.channels));
+}
+
 TEST(Hbm3, PeaksAt819GigabytesASecond) {
     EXPECT_DOUBLE_EQ(device("hbm3_6400").peak_bytes_per_second(), 16 * 8 * 6.4e9);
 }

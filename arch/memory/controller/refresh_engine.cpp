@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "arch/base/units.hpp"
+
 namespace tilesim::arch::memory::controller {
 
 RefreshEngine::RefreshEngine(const device::MemoryConfig& config, std::size_t channel)
@@ -23,13 +25,13 @@ std::int64_t RefreshEngine::skip_until(std::int64_t now, std::int64_t idle_since
     // Those whose turn has come; of a backlog as many as there was time for.
     std::int64_t rounds = (now - 1 - (due_ - lead_)) / round_.interval + 1;
     if (lead_ > 0) {
-        rounds = std::min(rounds, (now - idle_since + round_.length - 1) / round_.length);
+        rounds = std::min(rounds, base::ceil_div(now - idle_since, round_.pace));
     }
     if (rounds == 0) {
         return 0;
     }
     advance(rounds - 1);
-    const std::int64_t backlog = lead_ > 0 ? idle_since + (rounds - 1) * round_.length : 0;
+    const std::int64_t backlog = lead_ > 0 ? idle_since + (rounds - 1) * round_.pace : 0;
     last_unwatched_ = std::max(backlog, due_ - lead_);
     return rounds - 1;
 }

@@ -86,6 +86,20 @@ TEST(UnwatchedRefresh, ABurstWaitsForTheOneOfABacklogThatHasJustBegun) {
     EXPECT_EQ(bench.channel().stats().refreshes.value(), 3);
 }
 
+// Banks are refreshed 37 CK apart, not one after the end of the other: five begin before the burst,
+// whose bank is the fifth.
+TEST(UnwatchedRefresh, ABacklogOfSomeBanksIsMadeUpForAtTheirPace) {
+    BankRefreshed bench(0);
+    bench.config.controller.refresh_first = base::Cycles{2000};
+    bench.config.controller.refresh_pull_in = 8;
+    bench.config.timing.tREFpb_to_REFpb = base::Cycles{37};
+    bench.arrive(4 * 37 + 1, kOtherGroup, 7);
+    EXPECT_THAT(bench.run(600),
+                ElementsAre(refresh_of(4 * 37, kOtherGroup), act(4 * 37 + 151, kOtherGroup),
+                            rd(4 * 37 + 151 + 29, kOtherGroup)));
+    EXPECT_EQ(bench.channel().stats().refreshes.value(), 5);
+}
+
 // Writes are served from 50 on; the refresh of bank A began before.
 TEST(UnwatchedRefresh, ARefreshThatHasBegunDoesNotWaitForWritesAsOneThatIsDueMay) {
     BankRefreshed bench(40);

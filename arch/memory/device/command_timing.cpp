@@ -141,6 +141,14 @@ void CommandTiming::partial_refresh(std::uint64_t banks, std::int64_t now, std::
     for_each_bank(banks, [&](std::size_t bank) {
         banks_.activate[bank] = until;
         banks_.read[bank] = banks_.write[bank] = now;  // an ACT comes first
+        const std::size_t group = bank & ~(group_size_ - 1);
+        for (std::size_t other = group; other < group + group_size_; ++other) {
+            if ((banks >> other & 1) == 0) {  // has kept what columns of the group ask for
+                raise(banks_.read[bank], banks_.read[other]);
+                raise(banks_.write[bank], banks_.write[other]);
+            }
+        }
+        closed_[bank] = until - t_.tRP.count();  // nor is it refreshed again before
     });
 }
 

@@ -274,6 +274,25 @@ TEST(CommandTiming, ABankThatWasHeldBackWorksAgainAfterItsRefresh) {
     EXPECT_EQ(bank.earliest(Command::Write, kBank), kStart + 151 + 29);
 }
 
+TEST(CommandTiming, ABankIsNotRefreshedAgainBeforeItHasBeen) {
+    CommandTiming bank{prime_device()};
+    bank.partial_refresh(1U << kBank, kStart, kStart + 151);
+    EXPECT_EQ(bank.earliest_partial_refresh(1U << kBank), kStart + 151);
+    EXPECT_EQ(bank.earliest_partial_refresh(1U << kSameGroup), bank.bus().free_for_rows());
+}
+
+// A write of its group, 5 CK before a refresh that takes less time than what follows it.
+TEST(CommandTiming, ABankThatWasHeldBackKeepsTheDistanceOfItsGroup) {
+    CommandTiming bank{prime_device()};
+    bank.issue(Command::Activate, kSameGroup, 7, kStart - 100);
+    bank.hold_back(1U << kBank, kStart - 20);
+    bank.issue(Command::Write, kSameGroup, 7, kStart - 5);
+    bank.partial_refresh(1U << kBank, kStart, kStart + 1);
+    bank.issue(Command::Activate, kBank, 7, kStart + 1);
+    EXPECT_EQ(bank.earliest(Command::Read, kBank), kStart - 5 + 19 + 4 + 47);
+    EXPECT_EQ(bank.earliest(Command::Write, kBank), kStart - 5 + 37);
+}
+
 constexpr std::size_t kOtherRank = 16 + kOtherGroup;
 
 // Two ranks on one bus, each with a row open for long.

@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "arch/base/units.hpp"
 #include "arch/memory/device/memory_config.hpp"
 #include "arch/memory/policy/refresh_policy.hpp"
 
@@ -14,8 +15,11 @@ class AllBankRefresh final : public RefreshPolicy {
     static constexpr std::string_view kName = "all_bank";
     AllBankRefresh(const device::MemoryConfig& config, std::size_t channel)
         : first_(first_round(config, channel, config.timing.tREFI.count())),
-          round_{first_rank(config), config.timing.tRFC.count(),
-                 config.timing.tREFI.count() / config.ranks, device::Command::Refresh,
+          round_{first_rank(config),
+                 config.timing.tRFC.count(),
+                 config.timing.tREFI.count() / config.ranks,
+                 base::ceil_div(config.timing.tRFC.count(), config.ranks),
+                 device::Command::Refresh,
                  config.ranks == 1},
           ranks_(config.ranks),
           per_rank_(config.banks_per_rank()) {}

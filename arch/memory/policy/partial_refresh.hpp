@@ -3,8 +3,10 @@
 // refresh has it); a round takes tRFC_pb, and others may be activated tREFpb_to_ACT after it.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 
+#include "arch/base/units.hpp"
 #include "arch/memory/device/memory_config.hpp"
 #include "arch/memory/policy/refresh_policy.hpp"
 
@@ -31,11 +33,23 @@ class PartialRefresh : public RefreshPolicy {
         : rounds_of_rank_(rounds_of_rank),
           ranks_(config.ranks),
           per_rank_(config.banks_per_rank()),
-          round_{pattern, config.timing.tRFC_pb.count(), period / (rounds_of_rank * config.ranks),
-                 command, false},
+          round_{pattern,
+                 config.timing.tRFC_pb.count(),
+                 period / (rounds_of_rank * config.ranks),
+                 fastest(config.timing, config.ranks, rounds_of_rank),
+                 command,
+                 false},
           first_(first_round(config, channel, round_.interval)) {}
 
   private:
+    // Until the rank's next round, and until the same banks' turn comes again.
+    static std::int64_t fastest(const device::DramTiming& timing, std::int64_t ranks,
+                                std::int64_t rounds_of_rank) {
+        return std::max({base::ceil_div(timing.tREFpb_to_REFpb.count(), ranks),
+                         base::ceil_div(timing.tRFC_pb.count(), rounds_of_rank * ranks),
+                         std::int64_t{1}});
+    }
+
     std::int64_t rounds_of_rank_;
     std::int64_t ranks_;
     std::int64_t per_rank_;

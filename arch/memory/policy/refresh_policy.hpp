@@ -15,6 +15,7 @@ struct RefreshRound {
     std::uint64_t banks = 0;    // closed before it, busy with it
     std::int64_t length = 0;    // CK until they can be activated again
     std::int64_t interval = 1;  // CK to the next round
+    std::int64_t pace = 1;      // CK from one to the next where nothing else goes on
     device::Command command = device::Command::Refresh;
     bool alone = true;  // nothing else goes on until it is done
 };

@@ -71,6 +71,21 @@ TEST(RefreshPolicies, OnlyARefreshOfTheWholeChannelLeavesNothingElseToDo) {
     EXPECT_FALSE((AllBankRefresh{config, 0}.round().alone));
 }
 
+// The next round of the rank, or the same banks again.
+TEST(RefreshPolicies, RoundsFollowEachOtherAsSoonAsTheyMay) {
+    device::MemoryConfig config = two_channels();
+    config.bank_groups = 4;
+    config.timing.tRFC_pb = base::Cycles{101};
+    config.timing.tREFpb_to_REFpb = base::Cycles{37};
+    EXPECT_EQ((AllBankRefresh{config, 0}.round().pace), 295);
+    EXPECT_EQ((PerBankRefresh{config, 0}.round().pace), 37);
+    config.ranks = 2;
+    EXPECT_EQ((AllBankRefresh{config, 0}.round().pace), 148);
+    EXPECT_EQ((PerBankRefresh{config, 0}.round().pace), 19);
+    config.timing.tREFpb_to_REFpb = base::Cycles{3};
+    EXPECT_EQ((SameBankRefresh{config, 0}.round().pace), 13);  // 8 rounds
+}
+
 // Of the rounds' own: 3898 CK for 32 banks.
 TEST(PartialRefresh, ChannelsShareOutTheIntervalOfARound) {
     EXPECT_EQ((PerBankRefresh{two_channels(), 0}.first()), 3898 / 32 / 2);
