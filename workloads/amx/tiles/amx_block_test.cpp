@@ -134,15 +134,27 @@ TEST(AmxBlock, PrefetchOfTheFirstColumnsStandsInFront) {
 
 // Rows of A are asked for with the first of two blocks of columns: 4 x 2 tiles of 16 lines.
 TEST(AmxBlock, AIsPrefetchedWithTheFirstBlockOfColumnsOnly) {
-    const auto prefetches = [](bool once) {
-        AmxMapping mapping;
+    const auto expect_half = [](const GemmProblem& problem, AmxMapping mapping) {
         mapping.prefetch_a = 2;
-        mapping.prefetch_a_once = once;
-        return count(lower(gemm(64, 128, 64), mapping), arch::amx::program::Opcode::Prefetcht0);
+        const auto prefetches = [&] {
+            return count(lower(problem, mapping), arch::amx::program::Opcode::Prefetcht0);
+        };
+        constexpr std::int64_t kLines = 4 * 2 * 16;
+        EXPECT_EQ(prefetches(), 2 * kLines);
+        mapping.prefetch_a_once = true;
+        EXPECT_EQ(prefetches(), kLines);
     };
-    constexpr std::int64_t kLines = 4 * 2 * 16;
-    EXPECT_EQ(prefetches(true), kLines);
-    EXPECT_EQ(prefetches(false), 2 * kLines);
+    AmxMapping mapping;
+    expect_half(gemm(64, 128, 64), mapping);
+    mapping.remainder = AmxMapping::Remainder::Smaller;
+    expect_half(gemm(64, 128, 40), mapping);  // the narrow last tile is a block of its own
+    mapping = {};
+    mapping.nc = 32;  // blocks of columns are cache blocks
+    mapping.kc = 64;
+    expect_half(gemm(64, 128, 64), mapping);
+    mapping = {};
+    mapping.decompress = AmxMapping::Decompress::Interleaved;
+    expect_half(narrow(32, 128, 64), mapping);
 }
 
 TEST(AmxBlock, PrefetchingAOnceGivesTheProduct) {
@@ -155,6 +167,11 @@ TEST(AmxBlock, PrefetchingAOnceGivesTheProduct) {
     mapping.kc = 128;
     expect_product(gemm(101, 270, 21), mapping);
     expect_product(gemm(101, 270, 7), mapping);
+    mapping.kc = 0;
+    mapping.decompress = AmxMapping::Decompress::Interleaved;
+    for (const std::int64_t n : {7, 32, 89, 104}) {
+        expect_product(narrow(16, 270, n), mapping);
+    }
 }
 
 // Each of two blocks of columns turns to the last five rows and back; the last nine columns to

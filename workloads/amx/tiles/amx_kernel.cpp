@@ -65,7 +65,8 @@ class Generator {
     }
 
     // The same along n; each is told how many tiles the one after it has, the last one of them
-    // `behind`. Where that is prefetched, one that has another than most of them stands apart.
+    // `behind`. Where these are prefetched or decompressed, one that has another than most of them
+    // stands apart.
     void columns_in_order(
         const std::string& name, const Address& start, std::int64_t tiles, std::int64_t width,
         std::int64_t behind,
@@ -77,7 +78,8 @@ class Generator {
         const std::int64_t whole = tiles / width;
         const std::int64_t rest = tiles % width;
         const std::int64_t behind_whole = rest > 0 ? rest : behind;
-        const bool apart = !problem_.next.empty() && behind_whole != width;
+        const bool prepares_next = !problem_.next.empty() || problem_.slots > 0;
+        const bool apart = prepares_next && behind_whole != width;
         loops_.loop(name, whole - (apart ? 1 : 0),
                     [&](const Address& i) { body(sum(start, i, width), width, width); });
         if (apart) {
@@ -87,6 +89,25 @@ class Generator {
             body(start.plus(whole * width), rest, behind);
         }
     }
+
+    // As that, the first one apart where A is prefetched with it only; `body` is told whether A is.
+    void columns_prefetching_a(
+        const std::string& name, const Address& start, std::int64_t tiles, std::int64_t width,
+        std::int64_t behind, bool prefetches_a,
+        const std::function<void(const Address&, std::int64_t, std::int64_t, bool)>& body) {
+        width = std::min(width <= 0 ? tiles : width, tiles);
+        const std::int64_t apart = prefetches_a && prefetches_a_once() ? width : 0;
+        const std::int64_t left = tiles - apart;
+        if (apart > 0) {
+            body(start, apart, left > 0 ? std::min(left, width) : behind, true);
+        }
+        columns_in_order(name, start.plus(apart), left, width, behind,
+                         [&](const Address& at, std::int64_t count, std::int64_t next) {
+                             body(at, count, next, prefetches_a && apart == 0);
+                         });
+    }
+
+    bool prefetches_a_once() const { return map_.prefetch_a_once && map_.prefetch_a > 0; }
 
     // Blocks over a dimension of `elements`, in tiles of 16: full ones, then the partial tile.
     void blocks(const std::string& name, const Address& start, std::int64_t tiles,
@@ -118,13 +139,16 @@ class Generator {
     // The cache blocks: columns, k, rows; within them the blocks of accumulators.
     void column_blocks(AccumulatorBlock block) {
         const Extent n = extent(problem_.n);
-        columns_in_order("jc", {}, n.tiles, columns_of_cache_block(), n.partial > 0 ? 1 : 0,
-                         [&](const Address& j, std::int64_t width, std::int64_t next) {
-                             block.next_count = std::min(next, map_.n_acc);
-                             k_blocks(block, j, width);
-                         });
+        columns_prefetching_a(
+            "jc", {}, n.tiles, columns_of_cache_block(), n.partial > 0 ? 1 : 0, true,
+            [&](const Address& j, std::int64_t width, std::int64_t next, bool prefetches_a) {
+                block.next_count = std::min(next, map_.n_acc);
+                block.prefetches_a = prefetches_a;
+                k_blocks(block, j, width);
+            });
         block.next_count = 0;
         if (n.partial > 0) {
+            block.prefetches_a = n.tiles == 0 || !prefetches_a_once();
             block.k = {};
             block.k_tiles = problem_.k_tiles;
             block.k_first = true;
@@ -191,30 +215,27 @@ class Generator {
     void accumulators(const AccumulatorBlock& block, const Address& n, std::int64_t n_tiles,
                       std::int64_t n_partial, const Address& m, std::int64_t m_tiles,
                       std::int64_t m_partial) {
+        const bool among_products = problem_.slots > 0;  // is B decompressed
         const auto columns = [&](const std::function<void(AccumulatorBlock)>& body) {
-            const bool once = map_.prefetch_a_once && map_.prefetch_a > 0;
-            const std::int64_t apart = once ? std::min(n_tiles, map_.n_acc) : 0;
-            const std::int64_t behind = n_partial > 0 ? 1 : block.next_count;
             const auto part = [&](const Address& at, std::int64_t count, std::int64_t width,
-                                  bool first, std::int64_t next) {
+                                  std::int64_t next, bool prefetches_a) {
                 AccumulatorBlock inner = block;
                 inner.n = at;
                 inner.n_count = count;
                 inner.columns = width;
-                inner.prefetches_a = first;
+                inner.prefetches_a = prefetches_a;
                 inner.next_count = next;
                 body(inner);
             };
-            const std::int64_t left = n_tiles - apart;
-            if (apart > 0) {
-                part(n, apart, kMaxRows, true, left > 0 ? std::min(left, map_.n_acc) : behind);
-            }
-            columns_in_order("n", n.plus(apart), left, map_.n_acc, behind,
-                             [&](const Address& at, std::int64_t count, std::int64_t next) {
-                                 part(at, count, kMaxRows, apart == 0, next);
-                             });
+            // Those decompressed among products are of one cache block, the narrow last one alone.
+            const std::int64_t behind = among_products ? 0 : block.next_count;
+            columns_prefetching_a(
+                "n", n, n_tiles, map_.n_acc, behind, block.prefetches_a,
+                [&](const Address& at, std::int64_t count, std::int64_t next, bool prefetches_a) {
+                    part(at, count, kMaxRows, next, prefetches_a);
+                });
             if (n_partial > 0) {
-                part(n.plus(n_tiles), 1, n_partial, apart == 0, 0);
+                part(n, 1, n_partial, 0, block.prefetches_a);
             }
         };
         const auto rows = [&](const AccumulatorBlock& outer,
@@ -228,7 +249,7 @@ class Generator {
                        body(inner);
                    });
         };
-        const bool prepares = problem_.prepare_columns != nullptr;
+        const bool prepares = problem_.prepare_columns != nullptr && !among_products;
         const auto prepare = [&](const AccumulatorBlock& inner) {
             problem_.prepare_columns(program_, inner.n, inner.n_count);
         };
@@ -241,13 +262,8 @@ class Generator {
                 writer_.finish_rows();
             }
         };
-        if (problem_.slots > 0) {
-            decompressing(block, n, n_tiles, n_partial, [&](const AccumulatorBlock& outer) {
-                written_out([&] {
-                    rows(outer, [&](const AccumulatorBlock& inner) { writer_.write(inner); });
-                });
-            });
-            return;
+        if (among_products) {
+            writer_.first_decompression(n, std::clamp<std::int64_t>(n_tiles, 1, map_.n_acc));
         }
         if (map_.outer == AmxMapping::Outer::N) {
             columns([&](const AccumulatorBlock& outer) {
@@ -273,34 +289,6 @@ class Generator {
                 });
             });
         });
-    }
-
-    // Blocks of columns whose B is decompressed among the products before: each knows the next.
-    void decompressing(AccumulatorBlock block, const Address& n, std::int64_t n_tiles,
-                       std::int64_t n_partial,
-                       const std::function<void(const AccumulatorBlock&)>& body) {
-        const auto write = [&](const Address& at, std::int64_t count, std::int64_t next) {
-            block.n = at;
-            block.n_count = count;
-            block.next_count = next;
-            body(block);
-        };
-        const std::int64_t width = map_.n_acc;
-        const std::int64_t whole = n_tiles / width;
-        const std::int64_t rest = n_tiles % width;
-        writer_.first_decompression(n, whole > 0 ? width : std::max<std::int64_t>(rest, 1));
-        loops_.loop("n", whole - 1,
-                    [&](const Address& i) { write(sum(n, i, width), width, width); });
-        if (whole > 0) {
-            write(n.plus((whole - 1) * width), width, rest);
-        }
-        if (rest > 0) {
-            write(n.plus(whole * width), rest, 0);
-        }
-        if (n_partial > 0) {  // comes alone
-            block.columns = n_partial;
-            write(n, 1, 0);
-        }
     }
 
     bool interleaves_post() const {

@@ -205,6 +205,30 @@ TEST(AmxPreparation, DecompressionStandsAmongTheProductsOfTheStepBefore) {
     EXPECT_EQ(among.warm.front().bytes, 2 * 2 * 1024);  // the ring: two k steps of two tiles
 }
 
+// Not the first steps of what follows, too: the next cache block and the narrow last tile begin
+// with them.
+TEST(AmxPreparation, ALineIsDecompressedOnceAmongProducts) {
+    AmxMapping mapping;
+    mapping.decompress = AmxMapping::Decompress::Interleaved;
+    const auto stores = [&](std::int64_t n) {
+        std::int64_t count = 0;
+        const LoweredAmx lowered = lower(narrow(32, 256, n), mapping);
+        for (arch::amx::program::InstructionStream stream(lowered.programs[0]); !stream.finished();
+             stream.advance()) {
+            const auto opcode = stream.current().instruction->opcode;
+            count += opcode == arch::amx::program::Opcode::VmovupsStore ? 1 : 0;
+        }
+        return count;
+    };
+    constexpr std::int64_t kLinesOfColumn = 256 / 32 * 16;  // of tiles
+    EXPECT_EQ(stores(7 * 16), 7 * kLinesOfColumn);
+    mapping.nc = 64;
+    EXPECT_EQ(stores(7 * 16), 7 * kLinesOfColumn);
+    mapping.nc = 0;
+    mapping.remainder = AmxMapping::Remainder::Smaller;
+    EXPECT_EQ(stores(7 * 16 + 3), 8 * kLinesOfColumn);
+}
+
 // One more or one less k tile is about as much more or less work, be they prime in number.
 TEST(AmxPreparation, ARingStaysSmallWhateverTheNumberOfKTilesIs) {
     AmxMapping mapping;

@@ -102,9 +102,6 @@ class Unfelt {
         }
         if (map_.prefetch_a == 0) {
             keys_.add("prefetch_a_once", &Map::prefetch_a_once, "prefetch_a is 0");
-        } else if (map_.decompress == Map::Decompress::Interleaved) {
-            keys_.add("prefetch_a_once", &Map::prefetch_a_once,
-                      "with decompress: interleaved A is prefetched with every block of columns");
         } else if (one_block_across()) {
             keys_.add("prefetch_a_once", &Map::prefetch_a_once,
                       "no thread has a second block of columns");

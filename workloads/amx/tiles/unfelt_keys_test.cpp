@@ -137,12 +137,6 @@ TEST(AmxUnfeltKeys, WeightsAreExpandedWhereTheyAreCompressed) {
     const GemmProblem weights = narrow(32, 96, 64);  // three k tiles
     expect_freed("decompress_steps", nothing, steps(2), weights);
     expect_freed("decompress_steps", steps(3), steps(2), weights);
-    EXPECT_THAT(names(weights,
-                      [&](Map& map) {
-                          steps(2)(map);
-                          map.prefetch_a = 2;
-                      }),
-                Contains("prefetch_a_once"));
 }
 
 TEST(AmxUnfeltKeys, TheOuterLoopMattersToBlocksOfRowsAndColumns) {
