@@ -28,6 +28,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr int kMostTried = 600;               // choices of one kind
+constexpr int kMostTriedOfOne = 64;           // values of one number, of one unit
 constexpr int kMostReasons = 3;               // one behind the other
 constexpr std::size_t kMostSteps = 2;         // towards what has another reason
 constexpr double kOfAKey = 0.3;               // what changing one more costs, in octaves
@@ -286,21 +287,57 @@ class Search {
             }
         }
         for (std::size_t i = 0; i < numbers_.size(); ++i) {
-            Number& number = numbers_[i];
-            if (number.given == 0 && number.value > 0) {
-                grow(i);
-                continue;
-            }
-            for (const std::int64_t step : {64, 16, 8, 4, 1}) {
-                bool fits = true;
-                while (fits && std::abs(number.given - number.value) >= step) {
-                    std::vector<std::int64_t> values = values_of({});
-                    values[i] += number.value < number.given ? step : -step;
-                    fits = can_be(values);
-                    number.value = fits ? values[i] : number.value;
-                }
+            for (std::size_t j = 0; j < numbers_.size(); ++j) {
+                give_back(i, j);
             }
         }
+        for (std::size_t i = 0; i < numbers_.size(); ++i) {
+            if (numbers_[i].given == 0 && numbers_[i].value > 0) {
+                grow(i);
+            } else {
+                set(drawn_nearer(values_of({}), i));
+            }
+        }
+    }
+
+    // The first as it was given, if the second can be nearer with that, too.
+    void give_back(std::size_t i, std::size_t j) {
+        std::vector<std::int64_t> values = values_of({});
+        if (i == j || numbers_[i].value == numbers_[i].given) {
+            return;
+        }
+        values[i] = numbers_[i].given;
+        const std::vector<std::int64_t> nearer = drawn_nearer(values, j);
+        if (nearer != values) {
+            set(nearer);
+        }
+    }
+
+    // With the value of `i` that is nearest to what was given, of those before the present one: by
+    // whole multiples of what hardware has, since it may have to be one of another number.
+    std::vector<std::int64_t> drawn_nearer(std::vector<std::int64_t> values, std::size_t i) const {
+        const std::int64_t given = numbers_[i].given;
+        std::int64_t& value = values[i];
+        const bool down = value < given;
+        std::int64_t nearest = value;
+        std::int64_t first = given;  // what lies before it is known not to be
+        for (const std::int64_t unit : {1024, 64, 16, 8, 4, 1}) {
+            value = (down ? first : first + unit - 1) / unit * unit;
+            for (int tried = 0; tried < kMostTriedOfOne && before(value, nearest, down); ++tried) {
+                if (can_be(values)) {
+                    nearest = value;
+                    first =
+                        down ? std::min(given, nearest + unit) : std::max(given, nearest - unit);
+                }
+                value += down ? -unit : unit;
+            }
+        }
+        value = nearest;
+        return values;
+    }
+
+    static bool before(std::int64_t value, std::int64_t nearest, bool down) {
+        return down ? value > nearest : value < nearest;
     }
 
     // 0 stands for all there is: the most that can be is nearest to it.

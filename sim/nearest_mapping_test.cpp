@@ -94,6 +94,19 @@ TEST(NearestMapping, WhatIsAdvisedCanBe) {
     }
 }
 
+// Three rows' results in bf16 are no whole words, four are no multiple of three rows a call.
+TEST(NearestMapping, WhatOneRuleAsksForOthersDoNotRefuse) {
+    const char* workload = "gemv: {M: 4096, K: 512, weights: bf16, input: bf16, accumulate: bf16}";
+    EXPECT_EQ(nearest("gemv: {columns: 4, rows_per_call: 3, rows_per_core: 4}", workload),
+              "rows_per_call: 4");
+    EXPECT_EQ(nearest("gemv: {columns: 4, rows_per_call: 3, rows_per_core: 3}", workload),
+              "rows_per_call: 4, rows_per_core: 4");
+    // A descriptor's dimensions have 10 bits: 1023 words of A in a run.
+    EXPECT_EQ(nearest("output_stationary: {m_ct: 32, k_ct: 32, n_ct: 32, k_mt: 4128}",
+                      "gemm: {M: 512, K: 8256, N: 512, a: int8, b: int8, c: int16}"),
+              "k_mt: 4064");
+}
+
 TEST(NearestMapping, NothingIsAdvisedWhereNoNumberHelps) {
     EXPECT_EQ(nearest("output_stationary: {m_ct: 32, k_ct: 32, n_ct: 32, sums: f32}"), "");
     const char* wrong = "output_stationary: {m_ct: 33, k_ct: 32, n_ct: 32}";

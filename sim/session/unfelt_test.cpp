@@ -64,6 +64,12 @@ const std::string kVector =
 const std::string kOneColumn =
     "{device: xdna2, workload: {gemv: {M: 256, K: 256, weights: bf16, input: bf16, "
     "accumulate: bf16}}, mapping: {gemv: {columns: 1, rows_per_call: 8}}}";
+const std::string kOneStep =
+    "{device: xdna2, workload: {gemv: {M: 32, K: 256, weights: bf16, input: bf16, "
+    "accumulate: bf16}}, mapping: {gemv: {columns: 4, rows_per_call: 8}}}";
+const std::string kOneTurn =
+    "{device: xdna2, workload: {gemv: {M: 32, K: 256, weights: bf16, input: bf16, "
+    "accumulate: bf16}}, mapping: {gemv: {columns: 4, rows_per_call: 8, order: in_turn}}}";
 const std::string kPanels =
     "{device: vck190, workload: {gemm: {M: 32, K: 50, N: 30, a: int16, b: int16, c: int16}}, "
     "mapping: {gotoblas: {m_c: 32, n_c: 32, k_c: 50}}}";
@@ -89,6 +95,8 @@ const Said kSaid[] = {
     {kVector, "mapping.gemv.panels", "3", "path: memory_tile", "mapping.gemv.path=memory_tile"},
     {kVector, "mapping.gemv.in_flight", "2", "1 reach to move", ""},
     {kOneColumn, "mapping.gemv.one_vector_stream", "on", "one column", "mapping.gemv.columns=2"},
+    {kOneStep, "mapping.gemv.order", "in_turn", "is 1 step to move", "workload.gemv.M=256"},
+    {kOneTurn, "mapping.gemv.reach", "1", "is 1 step to move", "workload.gemv.M=256"},
     {kPanels, "mapping.gotoblas.m_c", "64", "holds all 32", "workload.gemm.M=100"},
     {kPanels, "mapping.gotoblas.n_c", "40", "holds all 32", "workload.gemm.N=50"},
     {kPanels, "mapping.gotoblas.k_c", "60", "holds all 50", "workload.gemm.K=100"},

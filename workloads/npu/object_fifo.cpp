@@ -8,6 +8,14 @@ namespace tilesim::workloads::npu {
 
 using namespace arch::npu;
 
+std::string DescriptorIds::lack(std::string_view tile) const {
+    const std::int64_t needed = std::max(even_, odd_);
+    const std::int64_t most = halves_ ? half_ : all_;
+    return needed <= most ? ""
+                          : fmt::format("{} needs {} descriptors{}, it has {}", tile, needed,
+                                        halves_ ? " for its even or its odd channels" : "", most);
+}
+
 program::BufferDescriptor shaped(std::int64_t length, std::vector<program::Dimension> dimensions) {
     program::BufferDescriptor descriptor;
     descriptor.length = length;

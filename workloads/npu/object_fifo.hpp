@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,9 @@ namespace tilesim::workloads::npu {
 class DescriptorIds {
   public:
     explicit DescriptorIds(const arch::npu::DmaConfig& dma)
-        : halves_(dma.parity_bound_descriptors), half_(dma.descriptors / 2) {}
+        : halves_(dma.parity_bound_descriptors),
+          all_(dma.descriptors),
+          half_(dma.descriptors / 2) {}
 
     // The first of `count` that follow each other.
     std::int64_t take(std::int64_t channel, std::int64_t count) {
@@ -30,9 +33,12 @@ class DescriptorIds {
     }
     std::int64_t even() const { return even_; }  // all, where they are not bound
     std::int64_t odd() const { return odd_; }
+    // Whether `tile` has fewer than were taken, in words; empty: it has as many.
+    std::string lack(std::string_view tile) const;
 
   private:
     bool halves_;
+    std::int64_t all_;
     std::int64_t half_;
     std::int64_t even_ = 0;
     std::int64_t odd_ = 0;

@@ -31,6 +31,22 @@ TEST(DescriptorIds, OfOddChannelsComeFromTheUpperHalfWhereTheDeviceBindsThem) {
     EXPECT_EQ(free.odd(), 0);
 }
 
+TEST(DescriptorIds, OfATileThatHasTooFewSaySo) {
+    DescriptorIds bound(dma(true));
+    bound.take(0, 24);
+    bound.take(1, 24);
+    EXPECT_EQ(bound.lack("a tile"), "");
+    bound.take(1, 1);
+    EXPECT_EQ(bound.lack("a tile"),
+              "a tile needs 25 descriptors for its even or its odd channels, it has 24");
+    DescriptorIds free(dma(false));
+    free.take(0, 40);
+    free.take(1, 8);
+    EXPECT_EQ(free.lack("a tile"), "");
+    free.take(1, 1);
+    EXPECT_EQ(free.lack("a tile"), "a tile needs 49 descriptors, it has 48");
+}
+
 TEST(ObjectFifo, HasABufferAtEachPlaceAndAsManyFreeOnes) {
     Program program;
     program.locks.push_back({"go", {2, 3}, 0, 0});

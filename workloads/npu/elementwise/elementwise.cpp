@@ -22,8 +22,7 @@ using program::Direction;
 
 namespace {
 
-constexpr std::int64_t kA = 0, kB = 1, kC = 0;  // channels of cores
-constexpr std::int64_t kCallsParameter = 0;     // of a core
+constexpr std::int64_t kCallsParameter = 0;  // of a core
 
 class Lowering {
   public:
@@ -88,14 +87,14 @@ class Lowering {
         std::int64_t next = 0;
         TileRings rings(tile, config_.core_dma);
         const Fifo a = fifo("a", tile, map_.buffers, rows * row_.a, next);
-        rings.add_ring(Direction::S2MM, kA, shaped(words_for(rows * row_.a), {}), a.filling());
+        rings.add_ring(Direction::S2MM, kCoreA, shaped(words_for(rows * row_.a), {}), a.filling());
         Fifo b;
         if (problem_.has_b()) {
-            b = fifo("b", tile, problem_.keeps_b() ? 1 : map_.buffers, b_bytes, next);
-            rings.add_ring(Direction::S2MM, kB, shaped(words_for(b_bytes), {}), b.filling());
+            b = fifo("b", tile, b_buffers(problem_, map_), b_bytes, next);
+            rings.add_ring(Direction::S2MM, kCoreB, shaped(words_for(b_bytes), {}), b.filling());
         }
         const Fifo c = fifo("c", tile, map_.buffers, rows * row_.c, next);
-        rings.add_ring(Direction::MM2S, kC, shaped(words_for(rows * row_.c), {}), c.emptying());
+        rings.add_ring(Direction::MM2S, kCoreC, shaped(words_for(rows * row_.c), {}), c.emptying());
         program_.dmas.push_back(rings.take());
         go_locks_.push_back(
             add_lock(program_, fmt::format("go_{}_{}", tile.column, tile.row), tile, 0));
@@ -160,11 +159,11 @@ class Lowering {
             return fmt::format("{}_{}_{}", operand, core.column, core.row);
         };
         const std::int64_t first = index * operands_;
-        add_route(program_, name("a"), sends(shim, first + kA), {takes(core, kA)});
+        add_route(program_, name("a"), sends(shim, first + kCoreA), {takes(core, kCoreA)});
         if (problem_.has_b()) {
-            add_route(program_, name("b"), sends(shim, first + kB), {takes(core, kB)});
+            add_route(program_, name("b"), sends(shim, first + kCoreB), {takes(core, kCoreB)});
         }
-        add_route(program_, name("c"), sends(core, kC), {takes(shim, index)});
+        add_route(program_, name("c"), sends(core, kCoreC), {takes(shim, index)});
     }
 
     void move_rows(std::int64_t column) {
@@ -180,11 +179,11 @@ class Lowering {
             const std::int64_t first = (column * map_.cores + index) * rows;
             const std::int64_t channel = index * operands_;
             if (problem_.has_b()) {
-                push(sends(shim, channel + kB), 1,
+                push(sends(shim, channel + kCoreB), 1,
                      problem_.keeps_b() ? 0 : first / problem_.heads * row_.b,
                      problem_.b_rows(rows) * row_.b);
             }
-            push(sends(shim, channel + kA), 0, first * row_.a, rows * row_.a);
+            push(sends(shim, channel + kCoreA), 0, first * row_.a, rows * row_.a);
             push(takes(shim, index), operands_, first * row_.c, rows * row_.c);
         }
     }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "workloads/npu/elementwise/expected_time.hpp"
 #include "workloads/npu/elementwise/mapping_problems.hpp"
 #include "workloads/npu/elementwise/mapping_search.hpp"
+#include "workloads/npu/mapping_name.hpp"
 #include "workloads/npu/npu_machine.hpp"
 #include "workloads/npu/product_dataflow.hpp"
 
@@ -99,21 +101,42 @@ class Elementwise final : public ProductDataflow<ElementwiseMapping> {
     std::vector<Candidate> candidates(const Case& a_case) const override {
         const auto& problem = a_case.problem.get<ElementwiseProblem>();
         const auto& config = a_case.device.get<NpuConfig>();
+        std::vector<ElementwiseMapping> list = with_stated(a_case, mappings_of(problem, config));
+        std::erase_if(list, [&](const ElementwiseMapping& map) {
+            return !problems_of(problem, map, config).empty();
+        });
+        return named(a_case, list);
+    }
+
+    std::vector<Candidate> variants(const Case& a_case, const Mapping& mapping) const override {
+        return as_stated(a_case, named(a_case, variants_of(a_case.problem.get<ElementwiseProblem>(),
+                                                           given(mapping).keys,
+                                                           a_case.device.get<NpuConfig>())));
+    }
+
+  private:
+    static std::string name_of(const ElementwiseProblem& problem, const ElementwiseMapping& map,
+                               const NpuConfig& config) {
+        const std::string call = map.elements_per_call > 0
+                                     ? fmt::format("{} elements", map.elements_per_call)
+                                     : fmt::format("{} rows of {}", map.rows_per_call, problem.n);
+        MappingName name(fmt::format("{} columns of {} cores, {} a call", map.columns_of(config),
+                                     map.cores, call));
+        name.other("buffers", map.buffers, ElementwiseMapping{}.buffers);
+        return name.take();
+    }
+
+    std::vector<Candidate> named(const Case& a_case,
+                                 const std::vector<ElementwiseMapping>& maps) const {
+        const auto& problem = a_case.problem.get<ElementwiseProblem>();
+        const auto& config = a_case.device.get<NpuConfig>();
+        const MemoryPath path = path_of(a_case.device);
         std::vector<Candidate> list;
-        for (const ElementwiseMapping& map : with_stated(a_case, mappings_of(problem, config))) {
-            if (!problems_of(problem, map, config).empty()) {
-                continue;  // with what is stated
-            }
+        for (const ElementwiseMapping& map : maps) {
             const ElementwiseProblem called = as_called(problem, map);
-            const std::string call =
-                map.elements_per_call > 0
-                    ? fmt::format("{} elements", map.elements_per_call)
-                    : fmt::format("{} rows of {}", map.rows_per_call, problem.n);
-            list.push_back(candidate_of(
-                a_case,
-                fmt::format("{} columns of {} cores, {} a call", map.columns, map.cores, call), map,
-                bounds_of(called, map, config, path_of(a_case.device)),
-                expected_ns(called, map, config, path_of(a_case.device))));
+            list.push_back(candidate_of(a_case, name_of(problem, map, config), map,
+                                        bounds_of(called, map, config, path),
+                                        expected_ns(called, map, config, path)));
         }
         return list;
     }

@@ -18,7 +18,8 @@ void read_keys(arch::base::config::Node& node, ElementwiseMapping& map) {
                   "chosen, with whatever else is not stated");
     node.optional("elements_per_call", map.elements_per_call, {0, 1 << 20},
                   "elements a kernel call works on, whatever row they are of; 0: whole rows");
-    node.optional("buffers", map.buffers, {kFewestBuffers, 4}, "of each operand, per core");
+    node.optional("buffers", map.buffers, {kFewestBuffers, kMostBuffers},
+                  "of each operand, per core");
     node.optional("cast_lanes", map.cast_lanes, {0, 1024},
                   "elements of an iteration of the loop that casts, one iteration after the other; "
                   "0: those of a vector instruction, iterations overlapping");
@@ -44,13 +45,17 @@ std::int64_t calls_of(const ElementwiseProblem& problem, const ElementwiseMappin
     return ceil_div(problem.m, together * map.cores_of(config)) * together / map.rows_per_call;
 }
 
+std::int64_t b_buffers(const ElementwiseProblem& problem, const ElementwiseMapping& map) {
+    return problem.keeps_b() ? 1 : map.buffers;
+}
+
 std::vector<std::int64_t> core_buffers(const ElementwiseProblem& problem,
                                        const ElementwiseMapping& map) {
     const RowBytes row = row_bytes(problem);
     std::vector<std::int64_t> bytes(static_cast<std::size_t>(map.buffers),
                                     map.rows_per_call * row.a);
     if (problem.has_b()) {
-        bytes.insert(bytes.end(), static_cast<std::size_t>(problem.keeps_b() ? 1 : map.buffers),
+        bytes.insert(bytes.end(), static_cast<std::size_t>(b_buffers(problem, map)),
                      problem.keeps_b() ? row.b : map.rows_per_call * row.b);
     }
     bytes.insert(bytes.end(), static_cast<std::size_t>(map.buffers), map.rows_per_call * row.c);

@@ -11,7 +11,7 @@
 
 namespace tilesim::workloads::npu::elementwise {
 
-inline constexpr std::int64_t kFewestBuffers = 1;
+inline constexpr std::int64_t kFewestBuffers = 1, kMostBuffers = 4;
 
 struct ElementwiseMapping {
     std::int64_t columns = 0;        // of cores, the first with a shim DMA; 0: all of those
@@ -41,6 +41,11 @@ ElementwiseProblem as_called(ElementwiseProblem problem, const ElementwiseMappin
 // Kernel calls of a core.
 std::int64_t calls_of(const ElementwiseProblem& problem, const ElementwiseMapping& mapping,
                       const arch::npu::NpuConfig& config);
+
+inline constexpr std::int64_t kCoreA = 0, kCoreB = 1, kCoreC = 0;  // channels of cores
+
+// Of B, a core: all calls work on one where it is kept.
+std::int64_t b_buffers(const ElementwiseProblem& problem, const ElementwiseMapping& mapping);
 
 // Bytes of each buffer of a core, A's first, then B's and C's.
 std::vector<std::int64_t> core_buffers(const ElementwiseProblem& problem,

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "arch/npu/check/ready_program.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
@@ -233,17 +234,74 @@ TEST(Elementwise, MappingsAreSearchedOverColumnsCoresAndPieces) {
                    map.elements_per_call == elements;
         });
     };
-    for (std::int64_t columns = 1; columns <= 8; ++columns) {
+    for (const std::int64_t columns : {1, 2, 4, 8}) {
         EXPECT_TRUE(has(columns, 2, 4096)) << columns;
     }
+    EXPECT_TRUE(has(3, 2, 2752));   // 10923 elements a core in four calls, of whole vectors
     EXPECT_FALSE(has(8, 2, 8192));  // 16 cores have 4096 each
     EXPECT_TRUE(has(1, 1, 4096));
     EXPECT_FALSE(has(1, 1, 8192));  // four buffers of 16 KiB, and a stack
     EXPECT_TRUE(has(1, 2, 256));
     EXPECT_FALSE(has(1, 2, 0));  // a row is 128 KiB
-    // Of three elements, which are no whole words, there is a padded piece.
-    EXPECT_EQ(mappings_of({VectorOperation::Relu, 1, 3}, xdna2().npu).back().elements_per_call,
-              256);
+    // Of three elements, which are no whole words, there is a padded piece: a vector of 32.
+    EXPECT_EQ(mappings_of({VectorOperation::Relu, 1, 3}, xdna2().npu).back().elements_per_call, 32);
+}
+
+// Cores share an element more than whole powers of two in pieces that are each a vector longer.
+TEST(Elementwise, AnElementMoreIsNotPaddedByAWholePiece) {
+    const ElementwiseProblem problem{VectorOperation::Relu, 1, 65537};
+    for (const ElementwiseMapping& map : mappings_of(problem, xdna2().npu)) {
+        ASSERT_GT(map.elements_per_call, 0);  // a row is 128 KiB
+        const std::int64_t calls =
+            calls_of(as_called(problem, map), map, xdna2().npu) * map.cores_of(xdna2().npu);
+        EXPECT_GE(calls * map.elements_per_call, problem.n);
+        EXPECT_LT(calls * map.elements_per_call, problem.n + 32 * calls);
+    }
+    // 65 rows a core: in calls of 33, not of 64.
+    const auto mappings = mappings_of({VectorOperation::Softmax, 130, 64}, xdna2().npu);
+    EXPECT_TRUE(std::any_of(mappings.begin(), mappings.end(), [](const ElementwiseMapping& map) {
+        return map.columns == 2 && map.cores == 1 && map.rows_per_call == 33;
+    }));
+}
+
+TEST(Elementwise, BuffersAreVaried) {
+    ElementwiseMapping map;
+    map.elements_per_call = 4096;
+    const auto buffers = [&] {
+        std::vector<std::int64_t> list;
+        for (const auto& other : variants_of({VectorOperation::Relu, 1, 65536}, map, xdna2().npu)) {
+            EXPECT_EQ(other.elements_per_call, map.elements_per_call);
+            list.push_back(other.buffers);
+        }
+        return list;
+    };
+    EXPECT_THAT(buffers(), testing::ElementsAre(1, 3));  // eight of 8 KiB, and a stack, do not fit
+    map.elements_per_call = 1024;
+    EXPECT_THAT(buffers(), testing::ElementsAre(1, 3, 4));
+}
+
+// Three operands' buffers of one core: two, two and two.
+TEST(Elementwise, ACoreNeedsADescriptorForEachBuffer) {
+    auto npu = xdna2().npu;
+    const ElementwiseProblem problem{VectorOperation::Add, 16, 64};
+    npu.core_dma.descriptors = 6;
+    EXPECT_THAT(problems_of(problem, {}, npu), testing::IsEmpty());
+    npu.core_dma.descriptors = 5;
+    EXPECT_THAT(problems_of(problem, {}, npu),
+                testing::ElementsAre("a core tile needs 6 descriptors, it has 5; use fewer "
+                                     "buffers"));
+    EXPECT_EQ(mappings_of(problem, npu).front().buffers, 1);
+    // Weights are one buffer: five.
+    EXPECT_THAT(problems_of({VectorOperation::RmsNorm, 16, 64}, {}, npu), testing::IsEmpty());
+    // A and C are on even channels, whose half is four of eight.
+    npu.core_dma.parity_bound_descriptors = true;
+    npu.core_dma.descriptors = 8;
+    EXPECT_THAT(problems_of(problem, {}, npu), testing::IsEmpty());
+    ElementwiseMapping map;
+    map.buffers = 3;
+    EXPECT_THAT(problems_of(problem, map, npu),
+                testing::ElementsAre("a core tile needs 6 descriptors for its even or its odd "
+                                     "channels, it has 4; use fewer buffers"));
 }
 
 // Of 8192 elements of bf16 two fit a core of 64 KiB with its stack, not four.

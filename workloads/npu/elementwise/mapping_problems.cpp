@@ -10,6 +10,7 @@
 
 #include "arch/npu/check/problem_list.hpp"
 #include "arch/npu/core/kernel_timing.hpp"
+#include "workloads/npu/object_fifo.hpp"
 #include "workloads/npu/transfer_length.hpp"
 
 namespace tilesim::workloads::npu::elementwise {
@@ -23,6 +24,16 @@ std::int64_t needed_memory(const ElementwiseProblem& problem, const ElementwiseM
                            const CoreConfig& core) {
     const auto buffers = core_buffers(problem, map);
     return std::accumulate(buffers.begin(), buffers.end(), core.stack.count());
+}
+
+// Empty: a core has as many descriptors as it has buffers.
+std::string lack_of_descriptors(const ElementwiseProblem& problem, const ElementwiseMapping& map,
+                                const DmaConfig& core_dma) {
+    DescriptorIds ids(core_dma);
+    ids.take(kCoreA, map.buffers);
+    ids.take(kCoreB, problem.has_b() ? b_buffers(problem, map) : 0);
+    ids.take(kCoreC, map.buffers);
+    return ids.lack("a core tile");
 }
 
 // What would need less of a core's memory.
@@ -51,6 +62,10 @@ std::string less_memory(ElementwiseProblem problem, const ElementwiseMapping& ma
 
 std::int64_t rows_of_whole_words(std::int64_t bytes) {
     return kWordBytes / std::gcd(bytes, kWordBytes);
+}
+
+std::int64_t elements_of_whole_words() {
+    return kWordBytes * kBitsPerByte / bits_of(DataType::Int4);
 }
 
 std::vector<std::string> problems_of(const ElementwiseProblem& whole, const ElementwiseMapping& map,
@@ -105,8 +120,7 @@ std::vector<std::string> problems_of(const ElementwiseProblem& whole, const Elem
                          "{}",
                          bytes, kWordBytes,
                          map.elements_per_call > 0
-                             ? fmt::format("{} elements_per_call",
-                                           kWordBytes * kBitsPerByte / bits_of(DataType::Int4))
+                             ? fmt::format("{} elements_per_call", elements_of_whole_words())
                              : fmt::format("{} rows_per_call", rows_of_whole_words(of_row)));
     }
     const std::int64_t descriptors = map.cores * (operands + 1);
@@ -119,6 +133,8 @@ std::vector<std::string> problems_of(const ElementwiseProblem& whole, const Elem
                      "a shim's descriptor moves {} words to or from a core, at most {}; use more "
                      "columns or cores",
                      of_core, longest_transfer(config.shim_dma));
+    const std::string lack = lack_of_descriptors(problem, map, config.core_dma);
+    problems.require(lack.empty(), "{}; use fewer buffers", lack);
     const std::int64_t needed = needed_memory(problem, map, config.core);
     problems.require(needed <= config.core.memory.count(),
                      "a core needs {} B for {} buffers of {} rows of each operand and its "

@@ -13,6 +13,8 @@ namespace tilesim::workloads::npu::elementwise {
 
 // The fewest rows of so many bytes that are whole words, of which descriptors move some.
 std::int64_t rows_of_whole_words(std::int64_t bytes);
+// The fewest elements that are whole words, whatever their type.
+std::int64_t elements_of_whole_words();
 
 // Sentences that name what limits it; none when it can run.
 std::vector<std::string> problems_of(const ElementwiseProblem& problem,

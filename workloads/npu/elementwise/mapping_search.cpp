@@ -1,6 +1,7 @@
 #include "workloads/npu/elementwise/mapping_search.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "arch/base/units.hpp"
 #include "workloads/npu/elementwise/mapping_problems.hpp"
@@ -15,6 +16,32 @@ namespace {
 constexpr std::int64_t kMostRows = 4096;  // of a call
 constexpr std::int64_t kMostElements = 16384;
 constexpr std::int64_t kFewestElements = 256;
+
+// What a call works on where one, two, four and more of them share `all` of a core evenly, in whole
+// units: the most first, no more than `most`, no fewer than `fewest` where there are more. So a
+// size just above another is not padded by nearly a whole call.
+std::vector<std::int64_t> even_pieces(std::int64_t all, std::int64_t unit, std::int64_t most,
+                                      std::int64_t fewest) {
+    std::vector<std::int64_t> pieces;
+    for (std::int64_t calls = 1;; calls *= 2) {
+        const std::int64_t piece = ceil_div(ceil_div(all, calls), unit) * unit;
+        if (calls > 1 && piece < fewest) {
+            return pieces;
+        }
+        if (piece <= most) {
+            pieces.push_back(piece);
+        }
+        if (piece == unit) {
+            return pieces;
+        }
+    }
+}
+
+// Elements of whole vectors, and of whole words.
+std::int64_t element_unit(const NpuConfig& config) {
+    return std::lcm(elements_of_whole_words(),
+                    std::max<std::int64_t>(1, config.kernels.vector_lanes));
+}
 
 // Those with so many buffers that can be.
 void add_mappings(const ElementwiseProblem& problem, const NpuConfig& config,
@@ -32,21 +59,20 @@ void add_mappings(const ElementwiseProblem& problem, const NpuConfig& config,
             const auto of_a_core = [&](std::int64_t all) {
                 return ceil_div(all, map.columns * map.cores);
             };
-            const std::int64_t rows = of_a_core(problem.m);
-            for (map.rows_per_call = kMostRows; map.rows_per_call >= 1; map.rows_per_call /= 2) {
-                if (map.rows_per_call <= std::max(rows, fewest_rows)) {
-                    add();
-                }
+            for (const std::int64_t rows :
+                 even_pieces(of_a_core(problem.m), fewest_rows, kMostRows, fewest_rows)) {
+                map.rows_per_call = rows;
+                add();
             }
             map.rows_per_call = 1;
             if (!problem.by_elements()) {
                 continue;
             }
-            const std::int64_t elements = of_a_core(problem.m * problem.n);
-            for (map.elements_per_call = kMostElements; map.elements_per_call >= kFewestElements;
-                 map.elements_per_call /= 2) {
-                const bool whole_row = map.elements_per_call == problem.n;  // as above
-                if (!whole_row && map.elements_per_call <= std::max(elements, kFewestElements)) {
+            for (const std::int64_t elements :
+                 even_pieces(of_a_core(problem.m * problem.n), element_unit(config), kMostElements,
+                             kFewestElements)) {
+                map.elements_per_call = elements;
+                if (elements != problem.n) {  // a whole row, as above
                     add();
                 }
             }
@@ -66,6 +92,19 @@ std::vector<ElementwiseMapping> mappings_of(const ElementwiseProblem& problem,
         add_mappings(problem, config, map, mappings);
     }
     return mappings;
+}
+
+std::vector<ElementwiseMapping> variants_of(const ElementwiseProblem& problem,
+                                            const ElementwiseMapping& mapping,
+                                            const NpuConfig& config) {
+    std::vector<ElementwiseMapping> variants;
+    ElementwiseMapping map = mapping;
+    for (map.buffers = kFewestBuffers; map.buffers <= kMostBuffers; ++map.buffers) {
+        if (map.buffers != mapping.buffers && problems_of(problem, map, config).empty()) {
+            variants.push_back(map);
+        }
+    }
+    return variants;
 }
 
 }  // namespace tilesim::workloads::npu::elementwise

@@ -13,4 +13,9 @@ namespace tilesim::workloads::npu::elementwise {
 std::vector<ElementwiseMapping> mappings_of(const ElementwiseProblem& problem,
                                             const arch::npu::NpuConfig& config);
 
+// The mapping with more or fewer buffers, those that fit.
+std::vector<ElementwiseMapping> variants_of(const ElementwiseProblem& problem,
+                                            const ElementwiseMapping& mapping,
+                                            const arch::npu::NpuConfig& config);
+
 }  // namespace tilesim::workloads::npu::elementwise

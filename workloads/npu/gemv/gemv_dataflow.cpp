@@ -138,9 +138,14 @@ class Gemv final : public ProductDataflow<GemvMapping> {
             keys.add("in_flight", &GemvMapping::in_flight,
                      fmt::format("a shim has {} reach{} to move", tasks, tasks == 1 ? "" : "es"));
         }
-        if (arch::base::spares(map.reach, shape.steps)) {
-            keys.add("reach", &GemvMapping::reach,
-                     fmt::format("there are {} steps to move", shape.steps));
+        const std::string steps =
+            fmt::format("there {} {} step{} to move", shape.steps == 1 ? "is" : "are", shape.steps,
+                        shape.steps == 1 ? "" : "s");
+        if (shape.steps == 1 || arch::base::spares(map.reach, shape.steps)) {
+            keys.add("reach", &GemvMapping::reach, steps);
+        }
+        if (shape.steps == 1) {
+            keys.add("order", &GemvMapping::order, steps);
         }
         return keys.take();
     }

@@ -134,6 +134,30 @@ TEST(Gemv, AShimHasADescriptorForMatrixVectorAndResults) {
                                      "has 2"));
 }
 
+// The panels of two cores come and go, two each, and so do their results.
+TEST(Gemv, TilesHaveADescriptorForEachBufferOfARing) {
+    Machine m = xdna2();
+    GemvMapping map = mapping(1, 2, 4);
+    map.rows = 2;
+    map.path = GemvMapping::Path::MemoryTile;
+    m.npu.memory_dma.parity_bound_descriptors = false;
+    m.npu.memory_dma.descriptors = 16;
+    EXPECT_EQ(run({64, 64}, map, m).check.first_mismatch, "");
+    m.npu.memory_dma.descriptors = 15;
+    EXPECT_THAT(problems_of({64, 64}, map, m.npu),
+                testing::ElementsAre("a memory tile needs 16 descriptors, it has 15; use fewer "
+                                     "rows or panels"));
+    // A core's A and its results are on even channels, two buffers each.
+    m = xdna2();
+    m.npu.core_dma.parity_bound_descriptors = true;
+    m.npu.core_dma.descriptors = 8;
+    EXPECT_EQ(run({64, 64}, map, m).check.first_mismatch, "");
+    m.npu.core_dma.descriptors = 6;
+    EXPECT_THAT(problems_of({64, 64}, map, m.npu),
+                testing::ElementsAre("a core tile needs 4 descriptors for its even or its odd "
+                                     "channels, it has 3; use fewer buffers"));
+}
+
 TEST(Gemv, EveryReachComputesTheProduct) {
     const MatrixVector problem{203, 301};  // 7 steps of 8 rows of 4 columns
     GemvMapping map = mapping(4, 4, 8);
@@ -244,12 +268,13 @@ std::string problem_with(const MatrixVector& problem, const GemvMapping& map) {
     return problems.empty() ? "" : problems.front();
 }
 
-TEST(Gemv, WhatCannotBeSaysWhatLimitsItAndWhatCan) {
+TEST(Gemv, WhatCannotBeSaysWhatLimitsIt) {
     const MatrixVector problem{2048, 4096};
     using testing::HasSubstr;
     EXPECT_EQ(problem_with(problem, mapping(8, 2, 4)), "");
     EXPECT_THAT(problem_with(problem, mapping(9, 2, 4)), HasSubstr("the array has 8 columns"));
-    EXPECT_THAT(problem_with(problem, mapping(8, 4, 6)), HasSubstr("the nearest is 4"));
+    EXPECT_THAT(problem_with(problem, mapping(8, 4, 6)),
+                HasSubstr("must be a multiple of rows_per_call (4)"));
     EXPECT_THAT(problem_with(problem, mapping(8, 1, 3)), HasSubstr("multiple of 2"));
     EXPECT_THAT(problem_with(problem, mapping(8, 8, 8)), HasSubstr("rows_per_call of 3 fits"));
     // Lengths of 14 bits: of two rows of bf16 there may be fewer, of one there is a shorter one.

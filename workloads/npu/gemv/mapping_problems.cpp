@@ -71,15 +71,14 @@ class Problems : private arch::npu::check::ProblemList {
 
     void check_rows() {
         require(shape_.core_rows % shape_.call_rows == 0,
-                "rows_per_core ({}) must be a multiple of rows_per_call ({}); the nearest is {}",
-                shape_.core_rows, shape_.call_rows,
-                std::max<std::int64_t>(1, shape_.core_rows / shape_.call_rows) * shape_.call_rows);
+                "rows_per_core ({}) must be a multiple of rows_per_call ({})", shape_.core_rows,
+                shape_.call_rows);
         const std::int64_t y_bits = bits_of(problem_.y);
         const std::int64_t unit = std::max<std::int64_t>(1, kWordBytes * kBitsPerByte / y_bits);
         require(shape_.core_rows % unit == 0,
                 "a core's results are moved in words of {} B: rows_per_core ({}) must be a "
-                "multiple of {}; the nearest is {}",
-                kWordBytes, shape_.core_rows, unit, ceil_div(shape_.core_rows, unit) * unit);
+                "multiple of {}",
+                kWordBytes, shape_.core_rows, unit);
         check_reach();
         require(map_.in_flight <= shape_.slots,
                 "in_flight must be at most {}: what the {} descriptors and {} queued tasks of a "
@@ -154,13 +153,10 @@ class Problems : private arch::npu::check::ProblemList {
         ids.take(kCoreA, map_.a_buffers);
         ids.take(kCoreX, map_.x_buffers);
         ids.take(kCoreY, map_.y_buffers);
-        require(ids.even() + ids.odd() <= config_.core_dma.descriptors,
-                "a core tile needs {} descriptors, it has {}; use fewer buffers",
-                ids.even() + ids.odd(), config_.core_dma.descriptors);
-        require(map_.direct() || memory_descriptors() <= config_.memory_dma.descriptors / 2,
-                "a memory tile needs {} descriptors for its even or its odd channels, it has {}; "
-                "use fewer rows or panels",
-                memory_descriptors(), config_.memory_dma.descriptors / 2);
+        const std::string core = ids.lack("a core tile");
+        require(core.empty(), "{}; use fewer buffers", core);
+        const std::string memory = map_.direct() ? "" : memory_descriptors().lack("a memory tile");
+        require(memory.empty(), "{}; use fewer rows or panels", memory);
     }
 
     // What makes a transfer of rows shorter.
@@ -168,7 +164,7 @@ class Problems : private arch::npu::check::ProblemList {
         return rows > 1 ? fmt::format("fewer {}", key) : kShorterRows;
     }
 
-    std::int64_t memory_descriptors() const {
+    DescriptorIds memory_descriptors() const {
         DescriptorIds ids(config_.memory_dma);
         ids.take(kMemoryInA, shape_.rows * map_.panels);
         for (std::int64_t row = 0; row < shape_.rows; ++row) {
@@ -176,7 +172,7 @@ class Problems : private arch::npu::check::ProblemList {
             ids.take(shape_.memory_in_y(row), map_.y_buffers);
         }
         ids.take(shape_.memory_out_y(), shape_.rows * map_.y_buffers);
-        return std::max(ids.even(), ids.odd());
+        return ids;
     }
 
     const MatrixVector& problem_;

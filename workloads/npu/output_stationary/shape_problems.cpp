@@ -14,7 +14,6 @@
 
 namespace tilesim::workloads::npu::output_stationary {
 
-using arch::npu::DmaConfig;
 using arch::npu::NpuConfig;
 using arch::npu::program::TileKind;
 using arch::npu::stream::Bundle;
@@ -75,7 +74,7 @@ class ShapeProblems : private arch::npu::check::ProblemList {
         for (std::int64_t home = 1; home <= config_.memory_rows; ++home) {
             check_channels(home);
             check_descriptors(fmt::format("a memory tile of row {}", home),
-                              memory_descriptors(shape_, home, map_, config_), config_.memory_dma);
+                              memory_descriptors(shape_, home, map_, config_));
         }
         check_shims();
         check_wires();
@@ -96,7 +95,7 @@ class ShapeProblems : private arch::npu::check::ProblemList {
         ids.take(0, map_.a_buffers);
         ids.take(1, map_.b_buffers);
         ids.take(0, shape_.c_in < shape_.rows ? shape_.joins : map_.c_buffers);
-        check_descriptors("a core tile", ids, config_.core_dma);
+        check_descriptors("a core tile", ids);
     }
 
     void check_channels(std::int64_t home) {
@@ -116,13 +115,9 @@ class ShapeProblems : private arch::npu::check::ProblemList {
                 home, out, shape_.a_rows, channels);
     }
 
-    void check_descriptors(const std::string& tile, const DescriptorIds& ids,
-                           const DmaConfig& dma) {
-        const std::int64_t most =
-            dma.parity_bound_descriptors ? dma.descriptors / 2 : dma.descriptors;
-        require(std::max(ids.even(), ids.odd()) <= most, "{} needs {} descriptors{}, it has {}",
-                tile, std::max(ids.even(), ids.odd()),
-                dma.parity_bound_descriptors ? " for its even or its odd channels" : "", most);
+    void check_descriptors(const std::string& tile, const DescriptorIds& ids) {
+        const std::string lack = ids.lack(tile);
+        require(lack.empty(), "{}", lack);
     }
 
     void check_shims() {
@@ -243,9 +238,9 @@ class ShapeProblems : private arch::npu::check::ProblemList {
         const std::int64_t steps = by_k ? across : block_k;
         const std::int64_t run = whole_words(by_k ? block_k : across, type);
         require(block_k == k || std::max(run, steps) <= most,
-                "a shim's descriptor steps through {} runs of {} words of {}, {} bits hold {}; the "
-                "nearest that can: {} of both, or the whole of K in one block",
-                steps, run, name, config_.shim_dma.wrap_bits, most, most);
+                "a shim's descriptor steps through {} runs of {} words of {}, {} bits hold {} of "
+                "either; use smaller tiles or blocks, or the whole of K in one block",
+                steps, run, name, config_.shim_dma.wrap_bits, most);
     }
 
     const ArrayShape& shape_;

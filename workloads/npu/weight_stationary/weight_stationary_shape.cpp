@@ -131,15 +131,14 @@ class Problems : private arch::npu::check::ProblemList {
         for (std::int64_t held = 0; held < slices; ++held) {
             ids.take(shape_.memory_out_a(held), map_.a_buffers);
         }
-        const arch::npu::DmaConfig& dma = config_.memory_dma;
-        const std::int64_t most =
-            dma.parity_bound_descriptors ? dma.descriptors / 2 : dma.descriptors;
-        const std::int64_t needed = std::max(ids.even(), ids.odd());
-        require(needed <= most, "a memory tile needs {} descriptors{}, it has {}", needed,
-                dma.parity_bound_descriptors ? " for its even or its odd channels" : "", most);
-        const std::int64_t core = map_.a_buffers + 1 + map_.c_buffers;
-        require(core <= config_.core_dma.descriptors, "a core tile needs {} descriptors, it has {}",
-                core, config_.core_dma.descriptors);
+        const std::string memory = ids.lack("a memory tile");
+        require(memory.empty(), "{}", memory);
+        DescriptorIds of_core(config_.core_dma);
+        of_core.take(kCoreA, map_.a_buffers);
+        of_core.take(kCoreB, 1);
+        of_core.take(kCoreC, map_.c_buffers);
+        const std::string core = of_core.lack("a core tile");
+        require(core.empty(), "{}", core);
     }
 
     const GemmProblem& problem_;

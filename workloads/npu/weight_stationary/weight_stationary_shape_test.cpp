@@ -48,6 +48,20 @@ TEST(WeightStationaryShape, TilesThatDoNotFitAreRefusedToTheByte) {
                 ElementsAre(HasSubstr("a memory tile needs 13312 B")));
 }
 
+TEST(WeightStationaryShape, ACoreNeedsADescriptorForEachBuffer) {
+    Machine m = machine("xdna");
+    m.npu.core_dma.descriptors = 5;  // two of A, one of B, two of C
+    EXPECT_TRUE(problems_of(int8_gemm(64, 128, 64), small_map(), m.npu).empty());
+    m.npu.core_dma.descriptors = 4;
+    EXPECT_THAT(problems_of(int8_gemm(64, 128, 64), small_map(), m.npu),
+                ElementsAre("a core tile needs 5 descriptors, it has 4"));
+    m.npu.core_dma.parity_bound_descriptors = true;  // four of them on even channels
+    m.npu.core_dma.descriptors = 6;
+    EXPECT_THAT(problems_of(int8_gemm(64, 128, 64), small_map(), m.npu),
+                ElementsAre("a core tile needs 4 descriptors for its even or its odd channels, it "
+                            "has 3"));
+}
+
 TEST(WeightStationaryShape, WhatTheArrayLacksIsNamed) {
     const GemmProblem gemm = int8_gemm(64, 32, 64);
     WeightStationaryMapping map = small_map(Reduction::MemoryTile);
