@@ -240,7 +240,7 @@ LoweredAmx lower(const ConvolutionProblem& conv, const AmxMapping& map) {
     l.padding_waste =
         1.0 - conv.macs() / (static_cast<double>(groups * l.m) * static_cast<double>(l.n) *
                              static_cast<double>(l.k * taps));
-    write_programs(l, p, shared_shape(conv, map), map, pages, taps);
+    write_programs(l, p, shared_shape(conv, map), shared_mapping(conv, map), pages, taps);
     return l;
 }
 

@@ -156,26 +156,29 @@ BusiestShare busiest_share(const GemmProblem& gemm, const Map& map, std::int64_t
 namespace {
 
 // What the busiest thread of a grid of m and n has to do, in cycles of a k tile, about.
-std::int64_t cycles_of(const GemmProblem& gemm, const Map& map, std::int64_t across) {
+std::int64_t cycles_of(const GemmProblem& gemm, const Map& map, std::int64_t across,
+                       double lines_of_a) {
     const auto [m, n] = busiest_share(gemm, map, across);
     // Of 2 x 2 tiles each product takes sixteen lines at 48 B/cycle, which is more than TMUL's 16.
     // A line of A comes as DRAM gives it to one core, 8 B/cycle; one of B was prefetched, which
     // takes 2 to 4 cycles.
     constexpr std::int64_t kResultsACycle = 12;  // 16 x 16 in 16 lines / (48 B / 64 B)
-    constexpr std::int64_t kLineOfA = 8;
+    constexpr double kLineOfA = 8;
     constexpr std::int64_t kLineOfB = 3;
-    return m * n / kResultsACycle + kLineOfA * m + kLineOfB * n;
+    const auto cycles_of_a =
+        static_cast<std::int64_t>(kLineOfA * lines_of_a * static_cast<double>(m));
+    return m * n / kResultsACycle + cycles_of_a + kLineOfB * n;
 }
 
 }  // namespace
 
-std::int64_t shares_of_n(const GemmProblem& gemm, const Map& map) {
+std::int64_t shares_of_n(const GemmProblem& gemm, const Map& map, double lines_of_a) {
     if (map.threads_n > 0) {
         return map.threads_n;
     }
     std::int64_t best = 1;
     for (std::int64_t across = 2; across <= map.threads; ++across) {
-        if (cycles_of(gemm, map, across) < cycles_of(gemm, map, best)) {
+        if (cycles_of(gemm, map, across, lines_of_a) < cycles_of(gemm, map, best, lines_of_a)) {
             best = across;
         }
     }

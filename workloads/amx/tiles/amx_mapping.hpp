@@ -77,8 +77,9 @@ void read_amx_mapping(arch::base::config::Node& node, AmxMapping& mapping);
 
 // Shares of n among the mapping's threads, of a partition of m and n: as given, or those with which
 // the busiest thread is expected to take least. Each has as many shares of m as there are threads
-// for; threads that are left have no work.
-std::int64_t shares_of_n(const GemmProblem& gemm, const AmxMapping& mapping);
+// for; threads that are left have no work. Of each row and k tile `lines_of_a` lines come from
+// memory: less than one where the taps of a filter read the same one.
+std::int64_t shares_of_n(const GemmProblem& gemm, const AmxMapping& mapping, double lines_of_a = 1);
 
 // Rows and columns of the busiest thread of a grid of m and n, in whole blocks of accumulators.
 struct BusiestShare {

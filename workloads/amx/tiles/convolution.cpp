@@ -1,5 +1,7 @@
 #include "workloads/amx/tiles/convolution.hpp"
 
+#include <algorithm>
+
 #include "arch/amx/program/tile_config.hpp"
 #include "arch/base/units.hpp"
 
@@ -30,6 +32,17 @@ GemmProblem shared_shape(const ConvolutionProblem& conv, const AmxMapping& map) 
                  ? arch::base::ceil_div(conv.joined_rows(), width) * width
                  : conv.height * width;
     return gemm;
+}
+
+AmxMapping shared_mapping(const ConvolutionProblem& conv, const AmxMapping& map) {
+    AmxMapping shared = map;
+    if (map.partition == AmxMapping::Partition::MN) {
+        const std::int64_t taps = conv.kh * conv.kw;
+        const std::int64_t inputs = std::min(conv.stride * conv.stride, taps);  // an output
+        shared.threads_n = shares_of_n(shared_shape(conv, map), map,
+                                       static_cast<double>(inputs) / static_cast<double>(taps));
+    }
+    return shared;
 }
 
 void read_convolution(arch::base::config::Node& node, ConvolutionProblem& p) {

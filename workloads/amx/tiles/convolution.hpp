@@ -36,6 +36,9 @@ GemmProblem tap_shape(const ConvolutionProblem& convolution, const AmxMapping& m
 // What threads share out: a convolution's joined rows, or a block of accumulators' for each of its
 // output rows, which stay whole.
 GemmProblem shared_shape(const ConvolutionProblem& convolution, const AmxMapping& mapping);
+// The mapping, of a partition of m and n with its shares of n: all taps of a filter read a row of A
+// again, each its own columns of B.
+AmxMapping shared_mapping(const ConvolutionProblem& convolution, const AmxMapping& mapping);
 
 void read_convolution(arch::base::config::Node& node, ConvolutionProblem& convolution);
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "arch/amx/program/program_text.hpp"
 #include "workloads/amx/tiles/amx_run_testing.hpp"
 #include "workloads/amx/tiles/whole_socket.hpp"
 
@@ -49,6 +50,32 @@ ConvolutionProblem convolution(std::int64_t height, std::int64_t width, std::int
     conv.channels = 70;
     conv.filters = 37;
     return conv;
+}
+
+// Eight output rows, 512 filters, 2 x 2 tiles on eight cores. Cycles a k tile and tap: results /
+// 12, 8 a row of A, 3 a column of B; rows that all nine taps read are an eighth as dear as those
+// that one does, and of every second row and column four in nine are.
+TEST(AmxConvolution, TapsReadRowsOfAAgainAndColumnsOfTheirOwn) {
+    const auto across = [](std::int64_t taps, std::int64_t stride) {
+        ConvolutionProblem conv = convolution(8, 8, taps, taps);
+        conv.filters = 512;
+        conv.stride = stride;
+        AmxMapping mapping;
+        mapping.threads = 8;
+        mapping.partition = AmxMapping::Partition::MN;
+        const std::int64_t shares = shared_mapping(conv, mapping).threads_n;
+        const LoweredAmx chosen = lower(conv, mapping);
+        mapping.threads_n = shares;
+        EXPECT_EQ(arch::amx::program::print(chosen.programs[7]),
+                  arch::amx::program::print(lower(conv, mapping).programs[7]));
+        EXPECT_EQ(shared_mapping(conv, mapping), mapping);
+        return shares;
+    };
+    EXPECT_EQ(across(1, 1), 2);  // 128 x 256: 2730 + 1024 + 768; of 4 128 more
+    EXPECT_EQ(across(3, 1), 8);  // 256 x 64: 1365 + 227 + 192; of 4 78 more
+    EXPECT_EQ(across(2, 1), 4);
+    EXPECT_EQ(across(3, 2), 4);
+    EXPECT_EQ(across(1, 2), 2);  // no row is read twice
 }
 
 TEST(AmxConvolution, JoinedRowsOfAConvolutionGiveTheProduct) {

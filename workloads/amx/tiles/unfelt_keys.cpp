@@ -55,7 +55,7 @@ Shared shared(const GemmProblem& gemm, const Map& map) {
 
 Shared shared(const ConvolutionProblem& conv, const Map& map) {
     const bool joined = map.output_rows == Map::OutputRows::Joined;
-    const MostTiles most = shared(shared_shape(conv, map), map).most;
+    const MostTiles most = shared(shared_shape(conv, map), shared_mapping(conv, map)).most;
     const GemmProblem gemm = tap_shape(conv, map);
     const MostTiles whole = most_of(gemm, map, 1, 1);
     // Threads share out output rows, where there are some, and leave them whole.
