@@ -141,7 +141,8 @@ class ScheduledChannel final : public Channel {
     BusAccount account_;
     const std::int64_t pause_;  // CK after a command before another can go, on whichever bus
     std::int64_t until_ = 0;    // decisions end there
-    // CK since which there have been neither bursts nor refreshes, where there are no bursts.
+    // Where there are no bursts: CK since which there have been none, or from which the next
+    // refresh may follow the last.
     std::int64_t idle_since_ = 0;
     // CK that rows have been open, summed over banks, and that any of a rank has: less the CK at
     // which those open now have opened.
