@@ -41,6 +41,16 @@ const sc_core::sc_module_name& in_elaboration(const sc_core::sc_module_name& nam
     return name;
 }
 
+void require_clocks(const sc_core::sc_module& module, std::initializer_list<base::Hertz> clocks) {
+    for (const base::Hertz clock : clocks) {
+        if (clock < base::Hertz{1}) {
+            SC_REPORT_ERROR(
+                module.name(),
+                fmt::format("a clock of {} Hz: must be at least 1", clock.count()).c_str());
+        }
+    }
+}
+
 class TimeLine::Execution {
   public:
     explicit Execution(TimeLine& line) : line_(line) {

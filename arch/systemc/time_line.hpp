@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <initializer_list>
 #include <optional>
 #include <systemc>
 #include <vector>
@@ -26,6 +27,10 @@ std::int64_t femtoseconds_per_unit();
 
 // The name of a module that is being made; an error in that name where SystemC has elaborated.
 const sc_core::sc_module_name& in_elaboration(const sc_core::sc_module_name& name);
+
+// An error in the module's name where a clock of it stands still: a device's file cannot say so,
+// who fills a configuration by hand can.
+void require_clocks(const sc_core::sc_module& module, std::initializer_list<base::Hertz> clocks);
 
 class TimeLine final : public sc_core::sc_module, private base::QueueWatcher {
   public:

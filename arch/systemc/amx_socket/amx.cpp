@@ -30,6 +30,7 @@ Amx::~Amx() {
 }
 
 void Amx::build(memory::port::MemoryPort& to, std::int64_t base) {
+    require_clocks(*this, {config_.clock, config_.uncore.clock});
     const auto cores = static_cast<std::int64_t>(programs_.size());
     if (cores < 1 || cores > config_.cores) {
         SC_REPORT_ERROR(name(), fmt::format("is given {} programs, one a core: must be 1..{}",

@@ -74,6 +74,17 @@ TEST(Amx, HasItsAddressesInItsMemory) {
                 testing::StartsWith("beyond: the base of its addresses, 1 B at "));
 }
 
+TEST(Amx, WithoutAClockIsAnErrorThatNamesIt) {
+    TimeLine line("line");
+    dram::Dram dram("ddr", line, {});
+    amx::AmxConfig stopped, uncore_stopped;
+    stopped.clock = uncore_stopped.uncore.clock = base::Hertz{0};
+    for (const amx::AmxConfig& config : {stopped, uncore_stopped}) {
+        EXPECT_EQ(error_of([&] { const Amx made("made", dram, config, programs()); }),
+                  "made: a clock of 0 Hz: must be at least 1");
+    }
+}
+
 TEST(Amx, MayBeStartedLater) {
     TimeLine line("line");
     dram::Dram dram("ddr", line, {});

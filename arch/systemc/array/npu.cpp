@@ -89,6 +89,7 @@ Npu::Npu(const sc_core::sc_module_name& name, TimeLine& time_line, const npu::Np
 Npu::~Npu() = default;
 
 void Npu::build(memory::port::MemoryPort& to, memory::port::BackingStore* store) {
+    require_clocks(*this, {config_.clock, config_.command_processor.clock, fabric_.link_clock});
     // Words would cross switches for nothing, and the cycles be too few.
     if (const std::string left = npu::check::left_to_prepare(program_); !left.empty()) {
         SC_REPORT_ERROR(name(), fmt::format("its program is not ready to run: {}; "

@@ -282,6 +282,16 @@ TEST(Npu, RefusesAProgramThatNobodyHasPrepared) {
 }
 
 // It would be timed as if it lay at the memory's beginning.
+TEST(Npu, WithoutAClockIsAnErrorThatNamesIt) {
+    TimeLine line("line");
+    npu::NpuConfig config = npu::shipped_config("xdna2");
+    dram::Dram dram("ddr", line, {});
+    const npu::program::Program program = gemm_program(config);
+    config.clock = base::Hertz{0};
+    EXPECT_EQ(error_of([&] { Npu("made", dram, config, shipped_fabric("xdna2"), program); }),
+              "made: a clock of 0 Hz: must be at least 1");
+}
+
 TEST(Npu, RefusesAProgramBeyondItsMemory) {
     TimeLine line("line");
     const npu::NpuConfig config = npu::shipped_config("xdna2");

@@ -29,6 +29,18 @@ void check(const sc_core::sc_module& module, const DramOptions& options) {
     }
 }
 
+// A device's file cannot say so; who fills the struct by hand can.
+const memory::device::MemoryConfig& checked(const sc_core::sc_module& module,
+                                            const memory::device::MemoryConfig& config) {
+    require_clocks(module, {config.clock});
+    if (config.capacity() < base::Bytes{1}) {
+        SC_REPORT_ERROR(module.name(), fmt::format("a memory of {} B: must have at least 1",
+                                                   config.capacity().count())
+                                           .c_str());
+    }
+    return config;
+}
+
 std::int64_t address_of(const tlm::tlm_generic_payload& payload) {
     return static_cast<std::int64_t>(payload.get_address());
 }
@@ -56,7 +68,7 @@ Dram::Dram(const sc_core::sc_module_name& name, TimeLine& time_line,
     : sc_core::sc_module(in_elaboration(name)),
       time_line_(time_line),
       options_(options),
-      memory_(config, kLongestLookahead, time_line.queue(), root_) {
+      memory_(checked(*this, config), kLongestLookahead, time_line.queue(), root_) {
     check(*this, options_);
     socket.register_b_transport(this, &Dram::b_transport);
     socket.register_nb_transport_fw(this, &Dram::nb_transport_fw);

@@ -394,6 +394,18 @@ TEST(Dram, IsNotMadeASecondTime) {
                 StartsWith("late: is made after SystemC has elaborated"));
 }
 
+TEST(Dram, RefusesAMemoryWithoutClockOrSizeInItsName) {
+    TimeLine line("line");
+    memory::device::MemoryConfig stopped = config();
+    stopped.clock = base::Hertz{0};
+    EXPECT_EQ(error_of([&] { const Dram made("made", line, stopped); }),
+              "made: a clock of 0 Hz: must be at least 1");
+    memory::device::MemoryConfig empty = config();
+    empty.channels = 0;
+    EXPECT_THAT(error_of([&] { const Dram made("made", line, empty); }),
+                StartsWith("made: a memory of 0 B: must have at least 1"));
+}
+
 TEST(Dram, RefusesOptionsThatAreNoneInItsName) {
     TimeLine line("line");
     const auto error_with = [&line](const DramOptions& options) {

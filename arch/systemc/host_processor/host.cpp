@@ -10,6 +10,12 @@ std::vector<base::Block> blocks_of(const base::stats::Group& root) {
     return blocks;
 }
 
+const host::MemoryLoopConfig& checked(const sc_core::sc_module& module,
+                                      const host::MemoryLoopConfig& config) {
+    require_clocks(module, {config.clock});
+    return config;
+}
+
 }  // namespace
 
 Host::Host(const sc_core::sc_module_name& name, dram::Dram& dram,
@@ -22,7 +28,7 @@ Host::Host(const sc_core::sc_module_name& name, TimeLine& time_line,
     : sc_core::sc_module(in_elaboration(name)),
       time_line_(time_line),
       window_(memory, base, base::Femtoseconds{0}),
-      loop_(config, window_, root_),
+      loop_(checked(*this, config), window_, root_),
       blocks_(make_modules(blocks_of(root_), 1)) {
     time_line_.observe(*this);
 }

@@ -43,6 +43,15 @@ TEST(Host, TakesAsLongInAModuleAsWithoutSystemC) {
     EXPECT_NE(sc_core::sc_find_object("host.core_1"), nullptr);
 }
 
+TEST(Host, WithoutAClockIsAnErrorThatNamesIt) {
+    TimeLine line("line");
+    dram::Dram dram("ddr", line, {});
+    host::MemoryLoopConfig stopped = loop();
+    stopped.clock = base::Hertz{0};
+    EXPECT_EQ(error_of([&] { const Host made("made", dram, stopped); }),
+              "made: a clock of 0 Hz: must be at least 1");
+}
+
 TEST(Host, IsSlowedByAnother) {
     TimeLine line("line");
     dram::Dram dram("ddr", line, {});

@@ -5,16 +5,43 @@
 #include <cstring>
 #include <utility>
 
+#include "arch/pim/program_text.hpp"
+
 namespace tilesim::arch::systemc::pim_memory {
 
 namespace {
 
-constexpr int kBitsPerByte = 8;
 constexpr const char* kNoRegister = "the command socket has no such register";
 
 dram::DramOptions with_alus(dram::DramOptions options) {
     options.in_banks.emplace_back("alu");
     return options;
+}
+
+// Why it cannot run there, which texts of programs are checked for as they are read; empty where
+// it can.
+std::string fault_of(const pim::PimProgram& program, const pim::ProgramTarget& target) {
+    if (program.commands.empty() || program.passes < 1) {
+        return "a program of no command";
+    }
+    if (program.words_per_row != target.words_per_row()) {
+        return fmt::format("a program for rows of {} words: these have {}", program.words_per_row,
+                           target.words_per_row());
+    }
+    const std::int64_t words = target.words_per_row() * target.memory.rows;
+    for (std::size_t i = 0; i < program.commands.size(); ++i) {
+        const pim::PimCommand& command = program.commands[i];
+        const bool names_words =
+            pim::touches_array(command.op) && command.word != pim::PimCommand::kOpenRow;
+        const bool inside = command.word >= 0 && command.word <= words - command.count;
+        if (command.count < 0 || (names_words && !inside)) {
+            return fmt::format(
+                "command {}: {} {} at word {}: must lie within the {} words of a "
+                "bank",
+                i, pim::name_of(command.op), command.count, command.word, words);
+        }
+    }
+    return "";
 }
 
 // What steers all banks of a channel, named as in statistics.
@@ -47,6 +74,11 @@ PimMemory::~PimMemory() = default;
 void PimMemory::run(pim::PimProgram program) {
     if (busy()) {
         SC_REPORT_ERROR(name(), "is started while a program runs in its banks");
+        return;
+    }
+    const pim::ProgramTarget target{pim_, memory().config()};
+    if (const std::string fault = fault_of(program, target); !fault.empty()) {
+        SC_REPORT_ERROR(name(), fmt::format("cannot run {}", fault).c_str());
         return;
     }
     const base::Femtoseconds now = time_line_.enter();
@@ -153,7 +185,7 @@ std::string PimMemory::start(std::uint32_t count) {
                            written_.size());
     }
     pim::PimProgram program;
-    program.words_per_row = memory().config().row.count() * kBitsPerByte / pim_.register_bits;
+    program.words_per_row = pim::ProgramTarget{pim_, memory().config()}.words_per_row();
     const std::int64_t words = program.words_per_row * memory().config().rows;
     for (std::size_t i = 0; i < count; ++i) {
         pim::PimCommand command;

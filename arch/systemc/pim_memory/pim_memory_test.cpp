@@ -117,6 +117,25 @@ TEST(PimMemory, RunsOneProgramAtATime) {
                 StartsWith("lpddr: is started while a program runs"));
 }
 
+TEST(PimMemory, RefusesAProgramThatItsBanksCannotRun) {
+    TimeLine line("line");
+    PimMemory memory("lpddr", line, {}, {});
+    EXPECT_EQ(error_of([&] { memory.run({}); }), "lpddr: cannot run a program of no command");
+    pim::PimProgram other_rows = program();
+    other_rows.words_per_row = 0;
+    EXPECT_THAT(error_of([&] { memory.run(other_rows); }),
+                StartsWith("lpddr: cannot run a program for rows of 0 words: these have "));
+    const std::int64_t words = program().words_per_row * memory::device::MemoryConfig{}.rows;
+    pim::PimProgram at_the_end = program();
+    at_the_end.commands[1].word = words - 299;
+    EXPECT_THAT(error_of([&] { memory.run(at_the_end); }),
+                StartsWith("lpddr: cannot run command 1: mac 300 at word "));
+    EXPECT_FALSE(memory.busy());
+    at_the_end.commands[1].word = words - 300;
+    memory.run(at_the_end);
+    EXPECT_TRUE(memory.busy());
+}
+
 TEST(PimMemory, RefusesToBeStartedThroughItsRegistersWhileAProgramRuns) {
     const Warnings warnings;
     TimeLine line("line");

@@ -17,8 +17,16 @@ AddressDecoder::AddressDecoder(const sc_core::sc_module_name& name)
 AddressDecoder::~AddressDecoder() = default;
 
 void AddressDecoder::add(const Range& range) {
+    if (range.bytes == 0 || range.begin + (range.bytes - 1) < range.begin) {
+        SC_REPORT_ERROR(name(), fmt::format("{} of {:#x} B at {:#x}: must be at least 1 B, within "
+                                            "the addresses of 64 bits",
+                                            range.target, range.bytes, range.begin)
+                                    .c_str());
+    }
     for (const Range& other : ranges_) {
-        if (range.begin < other.begin + other.bytes && other.begin < range.begin + range.bytes) {
+        // Ends themselves: the last range may end where 64 bits do.
+        if (range.begin <= other.begin + (other.bytes - 1) &&
+            other.begin <= range.begin + (range.bytes - 1)) {
             SC_REPORT_ERROR(name(),
                             fmt::format("{} at {:#x} to {:#x} lies over {} at {:#x} to "
                                         "{:#x}",

@@ -48,6 +48,19 @@ TEST(AddressDecoder, RefusesTwoTargetsAtOneAddress) {
                 StartsWith("bus: second at 0x1fff to 0x200e lies over first"));
 }
 
+TEST(AddressDecoder, RefusesARangeOfNothingOrBeyondTheLastAddress) {
+    TimeLine line("line");
+    dram::Dram low("low", line, {}), high("high", line, {});
+    AddressDecoder bus("bus");
+    EXPECT_THAT(error_of([&] { bus.map(0x1000, 0, "first", low.socket); }),
+                StartsWith("bus: first of 0x0 B at 0x1000: must be at least 1 B"));
+    EXPECT_THAT(error_of([&] { bus.map(UINT64_MAX - 14, 0x10, "first", low.socket); }),
+                StartsWith("bus: first of 0x10 B at 0xfffffffffffffff1: must be"));
+    bus.map(UINT64_MAX - 15, 0x10, "first", low.socket);
+    EXPECT_THAT(error_of([&] { bus.map(UINT64_MAX, 1, "second", high.socket); }),
+                StartsWith("bus: second at 0xffffffffffffffff to 0xffffffffffffffff lies over"));
+}
+
 TEST(AddressDecoder, RefusesWhatLiesNowhereInItsName) {
     const Warnings warnings;
     TimeLine line("line");

@@ -24,7 +24,8 @@ struct MemoryInitiator::Payload {
     tlm::tlm_generic_payload transaction;
     std::vector<unsigned char> data;
     std::uint64_t request = 0;
-    bool under_way = false;  // sent, and not answered
+    std::int64_t address = 0;  // the models'
+    bool under_way = false;    // sent, and not answered
 };
 
 MemoryInitiator::MemoryInitiator(const sc_core::sc_module_name& name, TimeLine& time_line,
@@ -35,6 +36,13 @@ MemoryInitiator::MemoryInitiator(const sc_core::sc_module_name& name, TimeLine& 
                         fmt::format("a largest transaction of {} B at a clock of {} Hz: must "
                                     "be at least 1 of each",
                                     options_.largest.count(), options_.clock.count())
+                            .c_str());
+    } else if (options_.size < base::Bytes{0} ||
+               options_.size.count() % options_.largest.count() != 0) {
+        SC_REPORT_ERROR(this->name(),
+                        fmt::format("a memory of {} B: must be so many times the largest "
+                                    "transaction, {} B",
+                                    options_.size.count(), options_.largest.count())
                             .c_str());
     }
     socket.register_nb_transport_bw(this, &MemoryInitiator::nb_transport_bw);
@@ -73,6 +81,7 @@ MemoryInitiator::Payload& MemoryInitiator::take_payload(const Piece& piece) {
     Payload& payload = *unused_.back();
     unused_.pop_back();
     payload.request = piece.request;
+    payload.address = piece.address;
     payload.under_way = true;
     payload.data.resize(static_cast<std::size_t>(piece.bytes));
     if (piece.write && options_.bytes) {
@@ -81,7 +90,9 @@ MemoryInitiator::Payload& MemoryInitiator::take_payload(const Piece& piece) {
     tlm::tlm_generic_payload& transaction = payload.transaction;
     transaction.acquire();
     transaction.set_command(piece.write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
-    transaction.set_address(static_cast<sc_dt::uint64>(piece.address));
+    const std::int64_t size = options_.size.count();
+    transaction.set_address(
+        static_cast<sc_dt::uint64>(size == 0 ? piece.address : piece.address % size));
     transaction.set_data_ptr(payload.data.data());
     transaction.set_data_length(static_cast<unsigned>(piece.bytes));
     transaction.set_streaming_width(static_cast<unsigned>(piece.bytes));
@@ -175,14 +186,18 @@ void MemoryInitiator::complete(tlm::tlm_generic_payload& payload, const sc_core:
     Payload& own = *payload.get_extension<Payload::Mine>()->payload;
     own.under_way = false;
     if (payload.is_response_error()) {
-        SC_REPORT_ERROR(name(), fmt::format("{} was answered with {}", text_of(payload),
-                                            payload.get_response_string())
+        const bool beyond = payload.get_response_status() == tlm::TLM_ADDRESS_ERROR_RESPONSE;
+        SC_REPORT_ERROR(name(), fmt::format("{} was answered with {}{}", text_of(payload),
+                                            payload.get_response_string(),
+                                            beyond && options_.size == base::Bytes{0}
+                                                ? "; InitiatorOptions::size says where a memory "
+                                                  "ends, and its addresses begin anew"
+                                                : "")
                                     .c_str());
     }
     const base::Femtoseconds when = time_line_.enter() + time_line_.femtoseconds(delay);
     if (payload.is_read() && options_.bytes) {
-        store_.write(static_cast<std::int64_t>(payload.get_address()),
-                     std::as_bytes(std::span{own.data}));
+        store_.write(own.address, std::as_bytes(std::span{own.data}));
     }
     Request& request = requests_[own.request];
     request.last = std::max(request.last, when);

@@ -26,6 +26,10 @@ namespace tilesim::arch::systemc::port {
 struct InitiatorOptions {
     base::Hertz clock{1'000'000'000};  // of the memory, for models that count in its cycles
     base::Bytes largest{256};          // of a transaction
+    // Of the memory: behind it its addresses begin anew, as a Dram's do for models that call it
+    // directly. The page tables of AMX cores lie below 128 GiB, whatever the memory has. 0: the
+    // models' addresses go out as they are.
+    base::Bytes size{0};
     bool bytes = true;
 };
 

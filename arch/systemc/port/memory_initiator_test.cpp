@@ -57,6 +57,38 @@ TEST(MemoryInitiator, CutsRequestsWhereItIsTold) {
     EXPECT_EQ(system.binding.checker().requests, 5U);  // 32, 64, 64, 64 and 32 bytes
 }
 
+TEST(MemoryInitiator, AddressesBeginAnewBehindTheMemoryItIsToldOf) {
+    const std::int64_t capacity = memory::device::MemoryConfig{}.capacity().count();
+    System system({.size = base::Bytes{capacity}});
+    std::uint32_t word = 77;
+    system.initiator.bytes().write(capacity + 4096, std::as_bytes(std::span{&word, 1}));
+    system.initiator.submit({capacity + 4096, 4, true, &system.client, 3, 10_ns});
+    sc_core::sc_start();
+    EXPECT_EQ(system.client.answers.size(), 1U);
+    std::uint32_t written = 0;
+    system.dram.bytes().read(4096, std::as_writable_bytes(std::span{&written, 1}));
+    EXPECT_EQ(written, 77U);
+    // What is read comes to where the models look for it.
+    word = 0;
+    system.initiator.bytes().write(capacity + 4096, std::as_bytes(std::span{&word, 1}));
+    system.initiator.submit({capacity + 4096, 4, false, &system.client, 4, 1000_ns});
+    sc_core::sc_start();
+    system.initiator.bytes().read(capacity + 4096, std::as_writable_bytes(std::span{&word, 1}));
+    EXPECT_EQ(word, 77U);
+}
+
+TEST(MemoryInitiator, OtherwiseAnAddressBehindTheMemoryIsAnErrorThatSaysSo) {
+    const Warnings warnings;
+    TimeLine line("line"), other("other");
+    MemoryInitiator initiator("initiator", line);
+    dram::Dram dram("ddr", other, {});
+    initiator.socket.bind(dram.socket);
+    Client client;
+    initiator.submit({dram.memory().config().capacity().count(), 64, false, &client, 3, 10_ns});
+    EXPECT_THAT(error_of([] { sc_core::sc_start(); }),
+                testing::HasSubstr("TLM_ADDRESS_ERROR_RESPONSE; InitiatorOptions::size says"));
+}
+
 TEST(MemoryInitiator, CarriesBytesBothWays) {
     System system;
     const std::array<std::byte, 4> out{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
@@ -205,6 +237,12 @@ TEST(MemoryInitiator, RefusesPiecesAndClocksThatAreNone) {
           InitiatorOptions{.clock = base::Hertz{0}}}) {
         EXPECT_THAT(error_of([&] { const MemoryInitiator made("made", line, options); }),
                     testing::StartsWith("made: a largest transaction of "));
+    }
+    for (const std::int64_t size : {-256, 1000}) {
+        EXPECT_THAT(error_of([&] {
+                        const MemoryInitiator made("made", line, {.size = base::Bytes{size}});
+                    }),
+                    testing::StartsWith("made: a memory of "));
     }
 }
 
