@@ -87,5 +87,7 @@ struct Node::State {
 };
 
 FilePlace mark_of(const YAML::Node& node);
+// All of a file, as `read_file`; of a pipe or a device no more than so many bytes.
+std::string read_at_most(const std::string& file, std::size_t most);
 
 }  // namespace tilesim::arch::base::config

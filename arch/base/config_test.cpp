@@ -2,8 +2,13 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <yaml-cpp/exceptions.h>
 
+#include <fstream>
+#include <thread>
+
+#include "arch/base/temporary_folder_testing.hpp"
 #include "arch/base/yaml_survey.hpp"
 
 namespace tilesim::arch::base::config {
@@ -363,10 +368,59 @@ TEST(NearestName, IsByLettersThenByTheirCase) {
     EXPECT_EQ(nearest_name("abcdefghi", {"abcdewxyz"}), "");
 }
 
+// Which is known from their lengths: the distance itself would take minutes.
+TEST(NearestName, OfAValueOfMegabytesIsNone) {
+    EXPECT_EQ(nearest_name(std::string(100'000'000, 'y'), {"int8", std::string(1000, 'y')}), "");
+}
+
 TEST(Config, AHintIsWrittenAsNamesAre) {
     EXPECT_EQ(did_you_mean("chanels", {"channels"}), "; did you mean 'channels'?");
     EXPECT_EQ(did_you_mean("chanels", {"channels"}, "%", ""), "; did you mean %channels?");
     EXPECT_EQ(did_you_mean("chanels", {"latency"}), "");
+}
+
+TEST(Config, AMessageShowsBeginAndEndOfALongValue) {
+    const std::string said = errors_of("dma: {channels: " + std::string(100'000, 'y') + "}\n");
+    EXPECT_LT(said.size(), 4000U);
+    EXPECT_TRUE(said.starts_with("f.yaml:1:17: dma.channels: must be an integer, got 'yyy"))
+        << said;
+    EXPECT_TRUE(said.ends_with("yyy'")) << said;
+}
+
+TEST(Config, EscapesBringNoControlCharactersIntoMessages) {
+    EXPECT_EQ(errors_of("dma: {channels: \"a\\x1b[31m\"}\n"),
+              "f.yaml:1:17: dma.channels: must be text, got the control character 0x1b");
+    EXPECT_EQ(errors_of("\"a\\nb\": 1\n"), "f.yaml:1:1: a key must be a plain name");
+    auto document = Document::parse("count: 3\n", "f.yaml");
+    EXPECT_THROW(document.override_value("count", "\"\\x07\"", "--set "), ConfigError);
+    EXPECT_THROW(document.override_value("count", "{\"a\\tb\": 1}", "--set "), ConfigError);
+    EXPECT_THROW(document.override_value("count", "\x1b", "--set "), ConfigError);
+    try {
+        document.override_value("cou\x1bnt", "1", "--set ");
+        FAIL();
+    } catch (const ConfigError& e) {
+        EXPECT_STREQ(e.what(), "--set a key: must be text, got the control character 0x1b");
+    }
+}
+
+TEST(Config, ATabThatIndentsIsNamed) {
+    const std::string said = "; a tab indents line 3, and only spaces indent";
+    for (const char* text : {"dma:\n  a: 1\n\tb: 2\n", "dma:\n  a:\n \tb: 1\n"}) {
+        EXPECT_TRUE(errors_of(text).ends_with(said)) << errors_of(text);
+    }
+}
+
+TEST(Config, APipeIsReadOnceAndADeviceThatNeverEndsIsRefused) {
+    const TemporaryFolder folder;
+    const std::string pipe = folder.path() / "pipe";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    std::thread writer([&] { std::ofstream(pipe) << "count: 3\n"; });
+    EXPECT_EQ(read_file(pipe), "count: 3\n");
+    writer.join();
+    EXPECT_EQ(read_file("/dev/null"), "");
+    EXPECT_THROW(read_file("/dev/zero"), IoError);
+    EXPECT_THROW(Document::load("/dev/zero"), IoError);
+    EXPECT_THROW(read_file(""), IoError);
 }
 
 // Whoever set a key can tell that it is wrong whatever its value.

@@ -5,7 +5,6 @@
 #include <boost/algorithm/string/join.hpp>
 #include <boost/algorithm/string/split.hpp>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <sstream>
 
@@ -34,11 +33,24 @@ std::string placed(const std::string& file, int line, int column, const std::str
     return fmt::format("{}:{}:{}: {}", file, line, column, message);
 }
 
-void find_duplicate_keys(Document::Impl& document, const YAML::Node& node,
-                         const std::string& path) {
+// A name that messages can hold in a line: escapes of a quoted one may stand for anything.
+bool is_plain(const YAML::Node& key) {
+    return key.IsScalar() && !first_control(key.Scalar()) &&
+           key.Scalar().find_first_of("\r\n\t") == std::string::npos;
+}
+
+// What is wrong with keys and texts whoever reads them.
+void find_faults(Document::Impl& document, const YAML::Node& node, const std::string& path) {
     if (node.IsSequence()) {
         for (std::size_t i = 0; i < node.size(); ++i) {
-            find_duplicate_keys(document, node[i], fmt::format("{}[{}]", path, i));
+            find_faults(document, node[i], fmt::format("{}[{}]", path, i));
+        }
+        return;
+    }
+    if (node.IsScalar()) {
+        if (const auto control = first_control(node.Scalar())) {
+            document.report(mark_of(node), path, not_text(node.Scalar()[*control]));
+            document.mistyped.insert(path);
         }
         return;
     }
@@ -47,27 +59,51 @@ void find_duplicate_keys(Document::Impl& document, const YAML::Node& node,
     }
     std::set<std::string> seen;
     for (const auto& entry : node) {
-        const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "?";
+        const std::string key = is_plain(entry.first) ? entry.first.Scalar() : "?";
         const std::string full = path.empty() ? key : path + "." + key;
-        if (!entry.first.IsScalar()) {
+        if (!is_plain(entry.first)) {
             document.report(mark_of(entry.first), path, "a key must be a plain name");
+            if (entry.first.IsScalar()) {  // nor is it an unknown one besides
+                document.mistyped.insert(path.empty() ? entry.first.Scalar()
+                                                      : path + "." + entry.first.Scalar());
+            }
         } else if (!seen.insert(key).second) {
             document.report(mark_of(entry.first), full, "key given twice");
         }
-        find_duplicate_keys(document, entry.second, full);
+        find_faults(document, entry.second, full);
     }
 }
 
-// The file beside it whose name is closest, as a question; empty when none is near.
-std::string nearest_file(const std::filesystem::path& file) {
-    std::error_code error;
-    const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
-    std::vector<std::string> known;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-        known.push_back(entry.path().filename().string());
+// What a message shows of a value of a megabyte: its begin, and its end, where the hint is.
+std::string shortened(const std::string& message) {
+    constexpr std::size_t kBegin = 1000;
+    constexpr std::size_t kEnd = 2000;
+    if (message.size() <= kBegin + kEnd) {
+        return message;
     }
-    std::sort(known.begin(), known.end());
-    return did_you_mean(file.filename().string(), known, "'" + (file.parent_path() / "").string());
+    const auto from_character = [&](std::size_t at) {  // the first one that begins there
+        while (at < message.size() && (static_cast<unsigned char>(message[at]) & 0xC0U) == 0x80U) {
+            ++at;
+        }
+        return at;
+    };
+    return message.substr(0, from_character(kBegin)) + " ... " +
+           message.substr(from_character(message.size() - kEnd));
+}
+
+// What yaml-cpp has against it, and a tab that indents, which editors do not show.
+std::string problem_of(const YAML::Exception& e, const std::vector<std::string>& lines) {
+    for (const int line : {e.mark.line, e.mark.line - 1}) {
+        if (line < 0 || static_cast<std::size_t>(line) >= lines.size()) {
+            continue;
+        }
+        const std::string& text = lines[static_cast<std::size_t>(line)];
+        if (text.substr(0, text.find_first_not_of(" \t")).find('\t') != std::string::npos) {
+            return fmt::format("{}; a tab indents line {}, and only spaces indent", e.msg,
+                               line + 1);
+        }
+    }
+    return e.msg;
 }
 
 // A key, or the number of an entry of the list before it: "modes[2].t" is {modes, 2, t}.
@@ -133,12 +169,15 @@ YAML::Node below(YAML::Node node, const Step& step, bool wants_list, const std::
 YAML::Node without_marks(const YAML::Node& node, const std::string& from) {
     YAML::Node copy(node.Type());
     if (node.IsScalar()) {
+        if (const auto control = first_control(node.Scalar())) {
+            throw ConfigError(fmt::format("{}: {}", from, not_text(node.Scalar()[*control])));
+        }
         copy = node.Scalar();
     }
     for (const auto& entry : node) {
         if (node.IsSequence()) {
             copy.push_back(without_marks(entry, from));
-        } else if (!entry.first.IsScalar()) {
+        } else if (!is_plain(entry.first)) {
             throw ConfigError(fmt::format("{}: a key must be a plain name", from));
         } else if (const std::string& key = entry.first.Scalar(); copy[key].IsDefined()) {
             throw ConfigError(fmt::format("{}: key '{}' given twice", from, key));
@@ -158,7 +197,7 @@ FilePlace mark_of(const YAML::Node& node) {
 
 void Document::Impl::report(FilePlace mark, const std::string& path, const std::string& message) {
     if (!describing && !mistyped.contains(path)) {
-        errors.push_back({mark, located(mark, path, message)});
+        errors.push_back({mark, located(mark, path, shortened(message))});
     }
 }
 
@@ -211,35 +250,8 @@ std::string Document::Impl::comment_on(int line) const {
     return start == std::string::npos ? "" : text_line.substr(start);
 }
 
-void require_file(const std::string& file) {
-    std::error_code error;
-    if (std::filesystem::status(file, error).type() == std::filesystem::file_type::not_found) {
-        throw IoError(fmt::format("{}: there is no such file{}", file, nearest_file(file)));
-    }
-    if (std::filesystem::is_directory(file, error)) {
-        throw IoError(fmt::format("{}: is a directory, not a file", file));
-    }
-    if (!std::ifstream(file)) {
-        throw IoError(fmt::format("{}: cannot be read", file));
-    }
-}
-
-std::string read_file(const std::string& file) {
-    require_file(file);
-    std::ifstream in(file, std::ios::binary);
-    std::ostringstream text;
-    if (!(text << in.rdbuf()) || in.bad()) {
-        std::error_code error;
-        // An empty file also fails to stream a single character; that is not an I/O error.
-        if (std::filesystem::file_size(file, error) != 0 || error) {
-            throw IoError(fmt::format("{}: cannot be read", file));
-        }
-    }
-    return text.str();
-}
-
 Document Document::load(const std::string& file) {
-    return parse(read_file(file), file);
+    return parse(read_at_most(file, kMostBytes), file);
 }
 
 Document Document::parse(const std::string& text, const std::string& file_name) {
@@ -259,7 +271,7 @@ Document Document::parse(const std::string& text, const std::string& file_name) 
         impl->root = YAML::Load(keys);
     } catch (const YAML::Exception& e) {
         throw ConfigError(placed(file_name, e.mark.line + 1, e.mark.column + 1,
-                                 fmt::format("malformed YAML: {}", e.msg)));
+                                 fmt::format("malformed YAML: {}", problem_of(e, impl->lines))));
     }
     if (!impl->root.IsDefined() || impl->root.IsNull()) {
         throw ConfigError(placed(file_name, 1, 1, "the file is empty"));
@@ -267,7 +279,7 @@ Document Document::parse(const std::string& text, const std::string& file_name) 
     if (!impl->root.IsMap()) {
         throw ConfigError(placed(file_name, 1, 1, "must be a map of keys"));
     }
-    find_duplicate_keys(*impl, impl->root, "");
+    find_faults(*impl, impl->root, "");
     return Document{impl};
 }
 
@@ -285,6 +297,10 @@ void Document::override_value(std::string_view dotted_path, std::string_view val
         if (const auto flaw = first_not_utf8(part)) {
             throw ConfigError(not_utf8(from, static_cast<unsigned char>(part[*flaw])));
         }
+        if (const auto control = first_control(part)) {  // a terminal would obey that of the key
+            throw ConfigError(fmt::format("{}{}: {}", origin, first_control(path) ? "a key" : path,
+                                          not_text(part[*control])));
+        }
     }
     YAML::Node parsed;
     try {
@@ -295,8 +311,11 @@ void Document::override_value(std::string_view dotted_path, std::string_view val
         throw ConfigError(fmt::format("{}: malformed value: {}", from, e.msg));
     }
     if (path.empty() || path.starts_with('.') || path.ends_with('.') ||
-        path.find("..") != std::string::npos || !parsed.IsDefined() || parsed.IsNull()) {
+        path.find("..") != std::string::npos) {
         throw ConfigError(fmt::format("{}: must be key.path=value", from));
+    }
+    if (!parsed.IsDefined() || parsed.IsNull()) {
+        throw ConfigError(fmt::format("{}: must have a value, got nothing", from));
     }
     parsed = without_marks(parsed, from);
     YAML::Node node;

@@ -42,6 +42,12 @@ std::string nearest_name(std::string_view wrong, const std::vector<std::string>&
     std::size_t least =
         std::min(wrong.size(), std::max<std::size_t>(2, wrong.size() / 3) + 1) * kChange;
     for (const std::string& name : known) {
+        // Letters that one has more than the other are changes already: a value of megabytes is
+        // not looked through.
+        const std::size_t longer = std::max(wrong.size(), name.size());
+        if ((longer - std::min(wrong.size(), name.size())) * kChange >= least) {
+            continue;
+        }
         const std::size_t distance = edit_distance(wrong, name);
         if (distance < least) {
             least = distance;

@@ -49,15 +49,23 @@ void require_text(const std::string& file, std::string_view text) {
     if (const auto flaw = first_not_utf8(text)) {
         throw config::ConfigError(not_utf8(file, text, *flaw));
     }
+    if (const auto control = first_control(text)) {
+        throw config::ConfigError(
+            fmt::format("{}: {}", place_of(file, text, *control), not_text(text[*control])));
+    }
+}
+
+std::optional<std::size_t> first_control(std::string_view text) {
     const auto control = std::find_if(text.begin(), text.end(), [](unsigned char byte) {
         return std::iscntrl(byte) != 0 && byte != '\t' && byte != '\r' && byte != '\n';
     });
-    if (control != text.end()) {
-        throw config::ConfigError(
-            fmt::format("{}: must be text, got the control character 0x{:02x}",
-                        place_of(file, text, static_cast<std::size_t>(control - text.begin())),
-                        static_cast<unsigned char>(*control)));
-    }
+    return control == text.end() ? std::nullopt
+                                 : std::optional{static_cast<std::size_t>(control - text.begin())};
+}
+
+std::string not_text(char control) {
+    return fmt::format("must be text, got the control character 0x{:02x}",
+                       static_cast<unsigned char>(control));
 }
 
 std::string_view without_byte_order_mark(std::string_view text) {

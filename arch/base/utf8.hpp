@@ -18,6 +18,10 @@ std::string not_utf8(const std::string& name, unsigned char byte);
 // Throws ConfigError with the first place at which a file holds something else, or a control
 // character other than tabs and ends of lines: terminals obey those of a message.
 void require_text(const std::string& file, std::string_view text);
+// Offset of the first control character other than tabs and ends of lines.
+std::optional<std::size_t> first_control(std::string_view text);
+// "must be text, got the control character 0x1b"
+std::string not_text(char control);
 // Without the byte order mark that editors and spreadsheets put in front of UTF-8.
 std::string_view without_byte_order_mark(std::string_view text);
 
