@@ -5,6 +5,7 @@
 #include <csignal>
 #include <filesystem>
 #include <optional>
+#include <sstream>
 #include <systemc>
 
 #include "arch/base/check.hpp"
@@ -221,7 +222,9 @@ int command_line(int argc, char** argv) {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) {  // --help, --version
-            app.exit(error);
+            std::ostringstream text;
+            app.exit(error, text, text);
+            print(text.str());
             return kFine;
         }
         complain(sim::manual::usage_error(sim::manual::command_tree(app), {argv + 1, argv + argc},

@@ -265,6 +265,18 @@ TEST(BadInput, EmptyDesignsAndNamesAreRefused) {
         EXPECT_EQ(call("run " + file).code, 2) << name;
     }
     EXPECT_EQ(call("run " + kKernel + " --devices ''").code, 2);
+    // An empty sequence was a design of nothing, an empty configuration one that had ended well.
+    std::ofstream(folder.path() / "empty.bin");
+    for (const std::string& design :
+         {std::string{"empty.bin"},
+          kConfigs + "/programs/copy_insts.bin, configuration: empty.bin"}) {
+        const std::string empty = folder.path() / "empty.yaml";
+        std::ofstream(empty) << "design: {file: " << design << "}\n";
+        const Output output = call("run " + empty);
+        EXPECT_EQ(output.code, 2) << design;
+        EXPECT_NE(output.text.find("empty.bin:1:1: the file is empty"), std::string::npos)
+            << output.text;
+    }
     // What a clone without Git LFS has in place of a file.
     const std::string file = folder.path() / "p.xclbin";
     std::ofstream(file) << "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n";

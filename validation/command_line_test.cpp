@@ -103,6 +103,7 @@ TEST(CommandLine, OtherFailuresHaveTheirOwnExitCodes) {
     EXPECT_EQ(call("validate npu_micro --residuals").code, 2);  // no bands are made of it
     EXPECT_EQ(call("run " + scenario("xdna_functional") + " --out /proc/tilesim").code, 5);
     EXPECT_EQ(call("run " + scenario("xdna_functional") + " > /dev/full").code, 5);
+    EXPECT_EQ(call("run --help > /dev/full").code, 5);
 }
 
 // Choosing takes this one some tenths of a second, and simulates nothing.

@@ -167,7 +167,10 @@ TEST_F(CompareCommand, WhatIsNotComparableIsSaid) {
     EXPECT_THAT(output_, HasSubstr("not comparable: runs.csv was measured on xdna2"));
     std::ofstream(folder_ / "short.json") << "[{\"name\":";
     EXPECT_EQ(call("compare " + kTraceScenario + " --against short.json"), 1);
-    EXPECT_THAT(output_, HasSubstr("is no trace"));
+    EXPECT_THAT(output_, HasSubstr("short.json:1:10: is no trace: no JSON from here on"));
+    std::ofstream(folder_ / "nan.json") << "[\n  {\"ph\": \"B\", \"ts\": NaN},\n  {}]\n";
+    EXPECT_EQ(call("compare " + kTraceScenario + " --against nan.json"), 1);
+    EXPECT_THAT(output_, HasSubstr("nan.json:2:21: is no trace: no JSON from here on"));
     std::ofstream(folder_ / "unwritten.bin") << std::string(4096, '\0');
     EXPECT_EQ(call("compare " + kTraceScenario + " --against unwritten.bin"), 1);
     EXPECT_THAT(output_, HasSubstr("a trace buffer that nothing was written into"));

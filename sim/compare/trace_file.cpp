@@ -196,6 +196,18 @@ json salvaged(const std::string& text) {
     return last == text.npos ? json() : json::parse(text.substr(0, last + 1) + "]", nullptr, false);
 }
 
+// "hw.json:3:17", where it stops being JSON.
+std::string place_of_flaw(const std::string& text, const std::string& file) {
+    try {
+        [[maybe_unused]] const json all = json::parse(text);
+    } catch (const json::parse_error& flaw) {  // `byte` counts from 1, and is of what it has read
+        const std::string before = text.substr(0, std::max<std::size_t>(flaw.byte, 1) - 1);
+        return fmt::format("{}:{}:{}", file, 1 + std::count(before.begin(), before.end(), '\n'),
+                           before.size() - (before.rfind('\n') + 1) + 1);
+    }
+    return file;
+}
+
 }  // namespace
 
 void note_still_on(TraceFile& trace, std::int64_t events) {
@@ -251,7 +263,9 @@ TraceFile parse_trace(const std::string& text, const std::string& file) {
         events = events["traceEvents"];
     }
     if (!events.is_array()) {
-        throw ConfigError(fmt::format("{}: is no trace: must be an array of trace events", file));
+        throw ConfigError(
+            fmt::format("{}: is no trace: {}", place_of_flaw(text, file),
+                        cut ? "no JSON from here on" : "must be an array of trace events"));
     }
     Reader reader;
     for (const json& event : events) {

@@ -142,6 +142,12 @@ std::string unknown_key(const std::optional<std::string>& text, const std::strin
     return unknown;
 }
 
+// Nothing but this module makes one: `Scenario.__new__(Scenario)` would be one of no content, which
+// pybind11 makes up from whatever its memory holds.
+void without_new(const py::object& type) {
+    reinterpret_cast<PyTypeObject*>(type.ptr())->tp_new = nullptr;
+}
+
 PYBIND11_MODULE(_native, module) {
     module.doc() = "The simulator itself; use the package tilesim.";
     module.attr("version") = kVersion;
@@ -150,12 +156,13 @@ PYBIND11_MODULE(_native, module) {
     py::register_exception<arch::base::config::IoError>(module, "IoError", PyExc_OSError);
     py::register_exception<arch::npu::program::ProgramFault>(module, "ProgramFault",
                                                              PyExc_RuntimeError);
-    py::class_<Scenario>(module, "Scenario").def("resolved", [](const Scenario& scenario) {
-        return scenario.document->resolved();
-    });
-    py::class_<Answer>(module, "Answer")
-        .def_readonly("result", &Answer::result)
-        .def_readonly("deadlock", &Answer::deadlock);
+    without_new(
+        py::class_<Scenario>(module, "Scenario").def("resolved", [](const Scenario& scenario) {
+            return scenario.document->resolved();
+        }));
+    without_new(py::class_<Answer>(module, "Answer")
+                    .def_readonly("result", &Answer::result)
+                    .def_readonly("deadlock", &Answer::deadlock));
     // Scripts try many mappings: none is told the nearest that can be.
     module.def("load", watched(+[](const std::string& file, const Overrides& overrides) {
                    return load_scenario(file, overrides);

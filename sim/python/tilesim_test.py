@@ -199,6 +199,15 @@ class ErrorTest(unittest.TestCase):
             self.assertIn("must be UTF-8 text", str(raised.exception))
             self.assertIn("\\udcff", str(raised.exception))
         self.assertRaises(TypeError, scenario.set, "run.seed", b"1")
+        with self.assertRaises(tilesim.ConfigError) as raised:
+            tilesim.parse("device: " + os.fsdecode(b"\xff"), name="s.yaml")
+        self.assertEqual(str(raised.exception), "s.yaml: must be UTF-8 text")
+
+    def test_nothing_is_made_around_the_functions_that_make_it(self):
+        # Would be whatever its memory held before.
+        for kind in (tilesim._native.Scenario, tilesim._native.Answer):
+            self.assertRaises(TypeError, kind.__new__, kind)
+            self.assertRaises(TypeError, kind)
 
     def test_of_a_file_is_an_os_error(self):
         with self.assertRaises(OSError):

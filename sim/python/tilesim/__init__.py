@@ -180,6 +180,8 @@ def parse(text: str, overrides: Mapping[str, Value] | None = None,
     """Reads a scenario from a text. `name`: what errors call it; files it names are beside that."""
     if not isinstance(text, str):
         raise TypeError(f"parse: must be a text, got {text!r}")
+    if _is_half_a_character(text):
+        raise ConfigError(f"{_path(name)}: must be UTF-8 text")
     return Scenario(text, _path(name), _checked({} if overrides is None else overrides))
 
 

@@ -258,6 +258,13 @@ std::vector<HostStep> read_host(Node& node) {
     return steps;
 }
 
+// An empty one would be a design, or a configuration, of nothing.
+void require_content(const std::string& shown, const std::string& content) {
+    if (content.find_first_not_of(" \t\r\n") == std::string::npos) {
+        throw ConfigError(fmt::format("{}:1:1: the file is empty", shown));
+    }
+}
+
 // The design's text from its binaries. `all`: what has been read, for the provenance.
 // Nothing, and an error, where the configuration cannot be read.
 std::optional<std::string> from_binaries(Node& node, const binary::NamedBytes& file,
@@ -279,6 +286,7 @@ std::optional<std::string> from_binaries(Node& node, const binary::NamedBytes& f
         return std::nullopt;
     }
     const binary::NamedBytes other{std::filesystem::proximate(path).string(), *bytes};
+    require_content(other.file, other.bytes);
     all += other.bytes;
     return binary::decompiled(file, other, part);
 }
@@ -373,6 +381,7 @@ DesignFile read_design_file(Node node, const std::string& scenario) {
         std::string text = *read;
         design.text += text;
         std::string shown = std::filesystem::proximate(path).string();
+        require_content(shown, text);
         if (binary::is_binary_design(text)) {
             const auto decompiled =
                 from_binaries(node, {shown, text}, configuration, part, scenario, design.text);
