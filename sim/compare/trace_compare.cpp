@@ -200,6 +200,24 @@ std::map<RowKey, RowSums> sums_of(const std::map<std::string, PairedUnit>& units
     return sums;
 }
 
+// A host that starts a design several times records several runs of it in one trace.
+void note_further_runs(TraceComparison& result) {
+    constexpr std::int64_t kFewEvents = 4;  // events of a run that may be more for other reasons
+    std::optional<std::int64_t> runs;
+    for (const EventRow& row : result.rows) {
+        if (row.simulated >= kFewEvents) {
+            const std::int64_t times = row.measured / row.simulated;
+            runs = std::min(runs.value_or(times), times);
+        }
+    }
+    if (runs.value_or(0) > 1) {
+        result.notes.push_back(
+            fmt::format("the recording has {} times the events of the simulated run: several runs; "
+                        "the first is compared",
+                        *runs));
+    }
+}
+
 }  // namespace
 
 TraceComparison compare_traces(const TraceFile& measured, const TraceFile& simulated) {
@@ -226,6 +244,7 @@ TraceComparison compare_traces(const TraceFile& measured, const TraceFile& simul
                 kPercent * (row.simulated_period / row.measured_period - 1);
         }
     }
+    note_further_runs(result);
     name_cause(result);
     return result;
 }

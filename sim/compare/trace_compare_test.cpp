@@ -297,6 +297,24 @@ TEST(CompareTraces, ComparesOnlyWhatBothHaveAndSaysTheRest) {
     EXPECT_THAT(comparison.only_measured, ElementsAre("core_trace CASCADE_STALL"));
 }
 
+TEST(CompareTraces, SaysThatTheRecordingGoesOnWithFurtherRuns) {
+    std::vector<Event> once;
+    std::vector<Event> thrice;
+    for (std::int64_t at = 0; at < 12; ++at) {
+        const Event event{"LOCK_STALL", at * 100, at * 100 + 10};
+        thrice.push_back(event);
+        if (at < 4) {
+            once.push_back(event);
+        }
+    }
+    const auto more = compare_traces(trace(thrice), trace(once));
+    EXPECT_THAT(more.notes, ElementsAre(HasSubstr("3 times the events of the simulated run")));
+    EXPECT_EQ(more.rows[0].compared, 4);
+    once.pop_back();  // too few to tell
+    EXPECT_TRUE(compare_traces(trace(thrice), trace(once)).notes.empty());
+    EXPECT_TRUE(compare_traces(trace(thrice), trace(thrice)).notes.empty());
+}
+
 TEST(CompareTraces, TracesOfOtherTilesAreRefused) {
     EXPECT_THROW(compare_traces(trace({{"LOCK_STALL", 0, 10}}),
                                 trace({{"LOCK_STALL", 0, 10}}, "core_trace for tile5,0")),
