@@ -160,10 +160,13 @@ class CoreChecks : private ProblemList {
             } else if (const auto* read = std::get_if<program::GetStreamOp>(&op.op)) {
                 check_stream_op(core, program::Direction::S2MM, *read);
             } else if (const auto* loop = std::get_if<program::LoopOp>(&op.op)) {
-                require(!loop->parameter || written_.contains({core.tile, *loop->parameter}),
-                        "{}: a loop's count is parameter {}, which the sequence never writes",
-                        core_name(core.tile), loop->parameter.value_or(0));
-                require(!loop->parameter || waited_,
+                const bool stated =
+                    loop->parameter && *loop->parameter < std::ssize(core.parameters);
+                require(
+                    !loop->parameter || stated || written_.contains({core.tile, *loop->parameter}),
+                    "{}: a loop's count is parameter {}, which the sequence never writes",
+                    core_name(core.tile), loop->parameter.value_or(0));
+                require(!loop->parameter || stated || waited_,
                         "{}: reads parameter {} before it has acquired any lock, when the sequence "
                         "has not written it; let it acquire one that the sequence sets",
                         core_name(core.tile), loop->parameter.value_or(0));

@@ -17,7 +17,7 @@ void CoreFrames::add(const program::CoreProgram& core) {
     add_body(parts_.graph.add_frame(), core.script, false);
 }
 
-// A loop's count; nothing when it is a parameter the sequence does not write exactly once.
+// A loop's count; nothing when it is a parameter that does not have exactly one.
 std::optional<std::int64_t> CoreFrames::count_of(const program::CoreProgram& core,
                                                  const program::LoopOp& loop) const {
     if (!loop.parameter) {

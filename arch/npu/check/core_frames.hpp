@@ -18,8 +18,8 @@ namespace tilesim::arch::npu::check {
 
 class CoreFrames {
   public:
-    // Values of cores' parameters that the sequence writes, by tile and number; nothing where it
-    // writes several.
+    // Values of cores' parameters, by tile and number: at start, or as the sequence writes them;
+    // nothing where they take several.
     using Parameters =
         std::map<std::pair<program::TileCoordinate, std::int64_t>, std::optional<std::int64_t>>;
 

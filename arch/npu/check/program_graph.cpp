@@ -73,6 +73,11 @@ class Builder {
     }
 
     void read_sequence() {
+        for (const program::CoreProgram& core : program_.cores) {
+            for (std::size_t i = 0; i < core.parameters.size(); ++i) {
+                parameters_[{core.tile, static_cast<std::int64_t>(i)}] = core.parameters[i];
+            }
+        }
         if (std::any_of(program_.sequence.begin(), program_.sequence.end(), is_reset)) {
             for (auto& lock : parts_.locks) {
                 lock.usable = false;

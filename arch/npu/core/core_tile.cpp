@@ -13,7 +13,7 @@ CoreTile::CoreTile(const program::CoreProgram& script, const program::Program& p
     : script_(script),
       scheduler_(scheduler),
       account_(scheduler, parent),
-      cursor_(script.script, account_.name()),
+      cursor_(script.script, account_.name(), script.parameters),
       locks_(config.core, std::move(lock_roles), scheduler, locks, account_, *this),
       operands_(script, timing, memory),
       ports_(config.core, scheduler),

@@ -17,8 +17,10 @@ namespace tilesim::arch::npu::core {
 class ScriptCursor {
   public:
     // `core`: whom a fault names.
-    ScriptCursor(const std::vector<program::CoreOp>& script, std::string core)
-        : script_(script), core_(std::move(core)) {}
+    // `parameters`: what they hold at start.
+    ScriptCursor(const std::vector<program::CoreOp>& script, std::string core,
+                 std::vector<std::int64_t> parameters = {})
+        : script_(script), core_(std::move(core)), parameters_(std::move(parameters)) {}
 
     // Stands in a loop without end whose body gives nobody anything: no release, no cascade or
     // stream.

@@ -78,6 +78,15 @@ TEST(ScriptCursor, AParameterCountsTheRoundsOfALoopEnteredAfterItIsWritten) {
     EXPECT_THAT(next(cursor), ElementsAre(3, 3, 3, 3, 4));
 }
 
+TEST(ScriptCursor, AParameterHasItsValueAtStartUntilItIsWritten) {
+    const Script script{parameter_loop(1, {acquire(1)}), parameter_loop(1, {acquire(2)})};
+    ScriptCursor cursor(script, "core", {0, 2});
+    cursor.start();
+    EXPECT_THAT(next(cursor, 2), ElementsAre(1, 1));
+    cursor.write_parameter(1, 3);
+    EXPECT_THAT(next(cursor), ElementsAre(2, 2, 2));
+}
+
 TEST(ScriptCursor, ALoopForEverHasNoEnd) {
     const Script script{loop(-1, {acquire(1)}), acquire(2)};
     ScriptCursor cursor(script, "core");

@@ -298,6 +298,7 @@ struct CoreProgram {
     TileCoordinate tile;
     std::vector<Rotation> rotations;
     std::vector<CoreOp> script;
+    std::vector<std::int64_t> parameters = {};  // at start, by their indexes; the others: 0
     // Cycles from the array's start until the loader has enabled the core: it enables one after
     // the other.
     std::int64_t enabled = 0;

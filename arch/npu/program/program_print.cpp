@@ -277,6 +277,9 @@ class Printer {
             if (core.enabled > 0) {
                 text_ += fmt::format("    enabled: {}\n", core.enabled);
             }
+            if (!core.parameters.empty()) {
+                text_ += fmt::format("    parameters: [{}]\n", fmt::join(core.parameters, ", "));
+            }
             heading("    script", core.script.empty());
             script(core, core.script, "      ");
         }

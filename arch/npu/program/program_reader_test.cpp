@@ -45,6 +45,7 @@ cores:
       - {name: x, buffers: [tile]}
       - {name: w, buffers: [tile], length: 1, offset: 2, dimensions: [[3, 1], [2, -1]]}
     enabled: 84
+    parameters: [0, -3, 17]
     script:
       - loop: {count: -1}
         body:

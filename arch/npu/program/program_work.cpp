@@ -12,6 +12,7 @@ namespace tilesim::arch::npu::program {
 
 namespace {
 
+constexpr std::int64_t kUnknown = -1;
 using Parameters = std::map<std::pair<TileCoordinate, std::int64_t>, std::int64_t>;
 
 // Calls of one execution of `ops`; nothing: it never ends, or a count is not known.
@@ -31,7 +32,7 @@ std::optional<std::int64_t> calls_in(const std::vector<CoreOp>& ops, TileCoordin
         std::int64_t count = loop->count;
         if (loop->parameter) {
             const auto known = parameters.find({tile, *loop->parameter});
-            count = known == parameters.end() ? -1 : known->second;
+            count = known == parameters.end() ? kUnknown : known->second;
         }
         const auto body = calls_in(loop->body, tile, kernels, parameters);
         if (count < 0 || !body) {
@@ -84,9 +85,16 @@ std::optional<ProgramWork> work_of(const Program& program) {
     Parameters parameters;
     Descriptors descriptors;
     std::map<ChannelId, std::int64_t> runs;
+    for (const CoreProgram& core : program.cores) {
+        for (std::size_t i = 0; i < core.parameters.size(); ++i) {
+            parameters[{core.tile, static_cast<std::int64_t>(i)}] = core.parameters[i];
+        }
+    }
     for (const SequenceOp& operation : program.sequence) {
         if (const auto* parameter = std::get_if<WriteParameter>(&operation)) {
-            parameters[{parameter->tile, parameter->index}] = parameter->value;
+            // A core may read it before: its runs are then not known.
+            const std::pair key{parameter->tile, parameter->index};
+            parameters[key] = parameters.contains(key) ? kUnknown : parameter->value;
         } else if (const auto* write = std::get_if<WriteDescriptor>(&operation)) {
             descriptors.write(*write);
         } else if (const auto* push = std::get_if<PushTask>(&operation);

@@ -129,6 +129,9 @@ CoreProgram ScriptReader::core(Node& entry) const {
         each.done();
         core.rotations.push_back(rotation);
     }
+    for (Node& each : entry.list("parameters", "run-time parameters at the start, by index")) {
+        core.parameters.push_back(each.integer({INT32_MIN, INT32_MAX}));
+    }
     core.script = script(entry, "script", core);
     constexpr Range kEnabled{0, std::int64_t{1} << 40};
     entry.optional("enabled", core.enabled, kEnabled,

@@ -7,6 +7,7 @@
 
 #include "workloads/npu/mlir/control_flow/loop_count.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
+#include "workloads/npu/mlir/syntax/dense_words.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir {
@@ -71,6 +72,15 @@ program::TileCoordinate Lowering::tile(Cursor& cursor) const {
         }
     }
     return tiles[static_cast<std::size_t>(names.index_of(cursor, Value::Kind::Tile))];
+}
+
+void Lowering::set_contents(std::int64_t buffer, const Item& value, const MemrefType& type) {
+    if (auto words = syntax::dense_words(value, type)) {
+        contents[buffer] = std::move(*words);
+    } else {
+        note(fmt::format("what {} holds at start is left out: elements in a form that is not read",
+                         program.buffers[static_cast<std::size_t>(buffer)].name));
+    }
 }
 
 std::int64_t Lowering::parameter(std::int64_t buffer, std::int64_t word) {

@@ -30,8 +30,10 @@ struct Lowering {
     Scope names{};  // of the device's region
     program::Program program{};
     std::vector<program::TileCoordinate> tiles{};
-    std::vector<MemrefType> buffer_types{};                   // of Program::buffers
-    std::map<std::int64_t, std::int64_t> banks{};             // they must lie in, where stated
+    std::vector<MemrefType> buffer_types{};        // of Program::buffers
+    std::map<std::int64_t, std::int64_t> banks{};  // they must lie in, where stated
+    // What buffers hold at start, in words, where that is stated; others hold zeros.
+    std::map<std::int64_t, std::vector<std::uint32_t>> contents{};
     std::vector<MemrefType> external_types{};                 // of Program::external_buffers
     std::map<std::string, program::ChannelId> allocations{};  // aie.shim_dma_allocation by symbol
     std::map<std::string, program::Packet> allocation_packets{};  // what transfers by them send
@@ -61,12 +63,15 @@ struct Lowering {
 
     std::vector<std::pair<Location, std::string>> errors{};
     std::vector<std::string> notes{};
+    std::vector<std::string> functional_notes{};  // of what bytes a functional run lacks
 
     // Runs `step`, and turns what it throws into an entry of `errors`; whether it threw nothing.
     bool attempt(const std::function<void()>& step);
     // Adds a note unless it has been said.
     void note(const std::string& sentence);
     void note_trace_units();
+    // A buffer holds at start what stands behind "dense"; a note where that is not known here.
+    void set_contents(std::int64_t buffer, const Item& value, const MemrefType& type);
     // The number of the core's parameter in this word of a buffer; new where there is none yet.
     std::int64_t parameter(std::int64_t buffer, std::int64_t word);
     // The parameter that counts the runs of a loop to another one.

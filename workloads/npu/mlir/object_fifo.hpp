@@ -88,6 +88,7 @@ struct ObjectFifo {
     std::int64_t repeat = 1;
     std::optional<std::int64_t> iterations{};
     std::int64_t initial_values = 0;
+    std::vector<const Item*> contents{};  // of its first elements, as they are written
     bool pads = false;
     bool iterates = false;  // iterate_bds: its elements on a memory tile are one buffer
     bool linked_in = false, linked_out = false;  // by its consumer, by its producer

@@ -65,6 +65,10 @@ class ProgramDataflow final : public Dataflow {
         ReadyProgram ready =
             arch::npu::check::prepare(workload.program, a_case.device.get<arch::npu::NpuConfig>());
         result.notes = workload.notes;
+        if (a_case.run.functional) {
+            result.notes.insert(result.notes.end(), workload.functional_notes.begin(),
+                                workload.functional_notes.end());
+        }
         result.findings = ready.findings();
         return std::make_unique<ProgramJob>(a_case, std::move(ready));
     }

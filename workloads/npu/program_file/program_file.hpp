@@ -53,9 +53,10 @@ struct ProgramWorkload {
     arch::npu::program::Program program;
     std::vector<Fill> fills;
     std::vector<Expectation> expectations;
-    std::vector<std::string> notes;       // what reading it assumed
-    std::vector<TraceSlots> trace_slots;  // of a design that sets trace units up
-    std::string source_text;              // of a file beside the scenario, for the provenance
+    std::vector<std::string> notes;                  // what reading it assumed
+    std::vector<std::string> functional_notes = {};  // and of what bytes a functional run lacks
+    std::vector<TraceSlots> trace_slots;             // of a design that sets trace units up
+    std::string source_text;  // of a file beside the scenario, for the provenance
 };
 
 // The keys `fill` and `expect`, for a program that has been read.

@@ -379,6 +379,11 @@ class CoreReader {
 // parameter must be alike), only their time counts.
 program::CoreProgram read_core(Lowering& lowering, const Operation& operation) {
     if (!moves_words(lowering, operation)) {
+        walk({operation}, [&](const Operation& each) {
+            if (stores(each)) {
+                note_lost_store(lowering, tile_of(lowering, operation), each);
+            }
+        });
         return CoreReader(lowering, operation, false).run();
     }
     try {

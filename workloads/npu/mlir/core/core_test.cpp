@@ -347,6 +347,48 @@ TEST(Design, ALoopToAWordOfAParameterArrayCountsFromItsOwnFirst) {
     EXPECT_TRUE(std::holds_alternative<program::CallOp>(design.program.cores[0].script[0].op));
 }
 
+// Words of a parameter array whose contents the design states: one that the sequence writes begins
+// with its own, another keeps it.
+TEST(Design, AParameterBeginsWithWhatItsBufferHolds) {
+    const auto design = [](const std::string& sequence) {
+        return read(
+            std::string{kSmallDesign} +
+            "%w = aie.buffer(%c) {sym_name = \"words\"} : memref<4xi32> = dense<[3, -1, 5, "
+            "9]>\n"
+            "aie.core(%c) { %c0 = arith.constant 0 : index %c1 = arith.constant 1 : index\n"
+            "%c2 = arith.constant 2 : index\n"
+            "%n = memref.load %w[%c0] : memref<4xi32> %m = arith.index_cast %n : i32 to index\n"
+            "scf.for %i = %c0 to %m step %c1 { aie.use_lock(%l, Release, 1) }\n"
+            "%o = memref.load %w[%c2] : memref<4xi32> %q2 = arith.index_cast %o : i32 to index\n"
+            "scf.for %i = %c0 to %q2 step %c1 { aie.use_lock(%l, Release, 1) } aie.end }\n"
+            "aie.runtime_sequence() { " +
+            sequence + " }");
+    };
+    const auto loops = [](const Design& lowered) {
+        std::vector<std::pair<std::int64_t, std::int64_t>> counts;  // parameter or -1, runs
+        for (const program::CoreOp& each : lowered.program.cores.at(0).script) {
+            if (const auto* loop = std::get_if<program::LoopOp>(&each.op)) {
+                counts.emplace_back(loop->parameter.value_or(-1),
+                                    loop->parameter ? 0 : loop->count);
+            }
+        }
+        return counts;
+    };
+    using Loops = std::vector<std::pair<std::int64_t, std::int64_t>>;
+    const Design written = design("aiex.npu.rtp_write(@words, 0, 7)");
+    EXPECT_EQ(loops(written), (Loops{{0, 0}, {-1, 5}}));
+    EXPECT_EQ(written.program.cores[0].parameters, (std::vector<std::int64_t>{3}));
+    const Design kept = design("");
+    EXPECT_EQ(loops(kept), (Loops{{-1, 3}, {-1, 5}}));
+    EXPECT_TRUE(kept.program.cores[0].parameters.empty());
+    EXPECT_THAT(kept.notes, testing::Not(testing::Contains(HasSubstr("are taken as 0"))));
+    // What a DMA puts there later is data, which decides nothing here.
+    const Design moved = design(
+        "} aie.mem(%c) { %0 = aie.dma_start(S2MM, 0, ^a, ^e)\n^a: "
+        "aie.dma_bd(%w : memref<4xi32>) aie.next_bd ^a\n^e: aie.end");
+    EXPECT_EQ(loops(moved), (Loops{{0, 0}, {1, 0}}));
+}
+
 // A load is used 7 cycles after it issues; so it is in a function that stands in its place,
 // whatever the function calls what it is given.
 TEST(Design, WhatAFunctionIsGivenIsReadyWhenItsCallerHasIt) {

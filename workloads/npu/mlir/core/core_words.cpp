@@ -75,6 +75,20 @@ bool moves_words(const Lowering& lowering, const Operation& core) {
     return moves;
 }
 
+void note_lost_store(Lowering& lowering, program::TileCoordinate core, const Operation& store) {
+    const std::string name = fmt::format("core {},{}: ", core.column, core.row);
+    std::vector<std::string>& notes = lowering.functional_notes;
+    const bool noted = std::any_of(notes.begin(), notes.end(), [&name](const std::string& each) {
+        return each.starts_with(name);
+    });
+    if (!noted) {
+        notes.push_back(fmt::format(
+            "{}what {} at line {} stores is not moved (words of streams and cascades are): its "
+            "buffer keeps the bytes it holds",
+            name, store.name, store.where.line));
+    }
+}
+
 void CoreWords::pass(const Operation& operation, const Scope& scope, Script& ops) {
     if (!follows_) {
         return;
@@ -205,6 +219,7 @@ void CoreWords::put_by(const std::string& function) {
 void CoreWords::store(const Operation& operation, const Scope& scope, Script& ops) {
     const Definition* definition = origin(scope, first_value(operation));
     if (definition == nullptr || !gets(*definition->operation)) {
+        note_lost_store(lowering_, core_.tile, operation);
         if (const auto named = access_of(operation)) {
             writes(named->buffer, operation.name, operation.where, scope);
         }

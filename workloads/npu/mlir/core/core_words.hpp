@@ -104,5 +104,7 @@ class CoreWords {
 
 // Whether a core's body, or a function of the design, moves words of streams or cascades.
 bool moves_words(const Lowering& lowering, const Operation& core);
+// What a functional run says of a core, once: words it stores are not moved.
+void note_lost_store(Lowering& lowering, program::TileCoordinate core, const Operation& store);
 
 }  // namespace tilesim::workloads::npu::mlir::core

@@ -143,6 +143,7 @@ class ChainReader {
             descriptor.id = ids_.next(channel_, bd.where);
         }
         chain_.repeat = std::max(chain_.repeat, stated.repeat);
+        chain_.outer_sizes.push_back(stated.repeat);
         chain_.of_host |= stated.of_host;
         ids_by_block_[&block] = descriptor.id;
         next_ = nullptr;

@@ -17,6 +17,7 @@ namespace tilesim::workloads::npu::mlir::descriptors {
 struct Chain {
     std::vector<program::BufferDescriptor> descriptors;  // the first is where it begins
     std::int64_t repeat = 1;                             // from a fourth dimension
+    std::vector<std::int64_t> outer_sizes;               // the fourth of each descriptor, or 1
     bool ignored_padding = false;  // of a channel that receives, which cannot pad
     bool of_host = false;          // of one of them, see StatedDescriptor
 };

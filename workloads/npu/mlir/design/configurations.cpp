@@ -62,6 +62,10 @@ class Configurations {
             for (const std::string& note : lowering.notes) {
                 main_.note(note);
             }
+            keep_contents(lowering, programs.empty());
+            main_.functional_notes.insert(main_.functional_notes.end(),
+                                          lowering.functional_notes.begin(),
+                                          lowering.functional_notes.end());
             lowering.program.name = plain_name(symbol_of(*part.device));
             lowering.program.file = source_.file;
             lowering.program.sets_itself_up =
@@ -72,6 +76,15 @@ class Configurations {
     }
 
   private:
+    // Memories are set up once, with what the first configuration states.
+    void keep_contents(const Lowering& part, bool first) {
+        if (first) {
+            main_.contents = part.contents;
+        } else if (!part.contents.empty()) {
+            main_.note("what buffers of a further configuration hold at start is left out");
+        }
+    }
+
     // All name the same buffers: those a later part has added, too.
     void assemble(std::vector<program::Program> programs) {
         if (programs.empty()) {

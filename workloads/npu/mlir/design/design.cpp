@@ -425,6 +425,16 @@ void note_uncalled(const program::Program& program, Lowering& lowering) {
     }
 }
 
+std::vector<program_file::ProgramWorkload::Fill> fills_of(const Lowering& lowering) {
+    std::vector<program_file::ProgramWorkload::Fill> fills;
+    for (const auto& [buffer, words] : lowering.contents) {
+        fills.push_back({program_file::ProgramWorkload::Fill::Values::Words,
+                         {false, buffer},
+                         {words.begin(), words.end()}});
+    }
+    return fills;
+}
+
 }  // namespace
 
 Design lower(const Source& source, const ReadOptions& options, const NpuConfig& config) {
@@ -455,6 +465,8 @@ Design lower(const Source& source, const ReadOptions& options, const NpuConfig& 
         note_uncalled(design.program, lowering);
         design.notes = std::move(lowering.notes);
         design.trace_slots = std::move(lowering.trace_slots);
+        design.fills = fills_of(lowering);
+        design.functional_notes = std::move(lowering.functional_notes);
         if (!lowering.errors.empty()) {
             std::string text;
             for (std::size_t i = 0; i < std::min(kMostErrors, lowering.errors.size()); ++i) {

@@ -23,6 +23,8 @@ struct Design {
     program::Program program;
     std::vector<std::string> notes;  // what was assumed or left out, a sentence each
     std::vector<program_file::TraceSlots> trace_slots;
+    std::vector<program_file::ProgramWorkload::Fill> fills;  // what buffers hold at start
+    std::vector<std::string> functional_notes;               // of what a functional run lacks
 };
 
 // `part`: of a file that lines "// -----" cut into several, counted from 1; 0: all of it.

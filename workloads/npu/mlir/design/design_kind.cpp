@@ -64,7 +64,7 @@ class DesignKind final : public ProblemKind {
             root.error("device", fmt::format("'{}' has no NPU, which a design needs", device.name));
             return;
         }
-        auto [lowered, notes, trace_slots] =
+        auto [lowered, notes, trace_slots, fills, functional_notes] =
             lower(unbound.design.source, unbound.design.options, *config);
         const auto writes = write_configurations(lowered, *config);
         if (!writes.empty()) {
@@ -77,6 +77,8 @@ class DesignKind final : public ProblemKind {
         ProgramWorkload workload;
         workload.program = std::move(lowered);
         workload.trace_slots = std::move(trace_slots);
+        workload.fills = std::move(fills);
+        workload.functional_notes = std::move(functional_notes);
         workload.notes = std::move(unbound.notes);
         workload.notes.insert(workload.notes.end(), notes.begin(), notes.end());
         workload.source_text = unbound.design.text;

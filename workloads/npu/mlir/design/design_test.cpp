@@ -532,6 +532,7 @@ TEST(DeviceNames, PartitionsMeanTheirArray) {
     EXPECT_EQ(read_target("ipu"), (Target{"xdna", 0}));  // its name before 2024
     EXPECT_EQ(read_target("npu2_1col"), (Target{"xdna2", 1}));
     EXPECT_EQ(read_target("xcve3858"), (Target{"ve3858", 0}));
+    EXPECT_EQ(read_target("xcve3558"), (Target{"ve3858", 24}));
     EXPECT_EQ(read_target("npu2_7col"), (Target{"xdna2", 7}));
     EXPECT_EQ(read_target("xcvc1902"), (Target{"vck190", 0}));
     for (const char* unknown : {"NPUDEVICE", "npu1_5col", "npu2_9col", "npu1_0col", "npu1_",

@@ -9,6 +9,7 @@
 #include "workloads/npu/mlir/object_fifo/placement.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
 #include "workloads/npu/mlir/syntax/constant_folding.hpp"
+#include "workloads/npu/mlir/syntax/dense_words.hpp"
 #include "workloads/npu/mlir/vocabulary.hpp"
 
 namespace tilesim::workloads::npu::mlir::design {
@@ -16,6 +17,8 @@ namespace tilesim::workloads::npu::mlir::design {
 using descriptors::read_packet;
 using object_fifo::place_logical_tiles;
 using object_fifo::read_object_fifos;
+using syntax::dense_value;
+using syntax::dense_words;
 
 namespace {
 
@@ -141,6 +144,11 @@ class Storage {
         }
         lowering_.program.buffers.push_back(buffer);
         lowering_.buffer_types.push_back(type);
+        const auto attribute = operation.attribute("initial_value");
+        if (const Item* value = dense_value(attribute ? *attribute : operation.items)) {
+            lowering_.set_contents(static_cast<std::int64_t>(lowering_.program.buffers.size()) - 1,
+                                   *value, type);
+        }
     }
 
     static std::int64_t not_negative(std::int64_t number, const char* what, Location where) {
@@ -223,22 +231,15 @@ class Storage {
             cursor.take();
         }
         const std::string symbol = cursor.symbol();
-        std::vector<std::uint32_t> words;
-        while (!cursor.done() && !cursor.peek()->is_word("dense")) {
+        std::optional<std::vector<std::uint32_t>> words;
+        while (!cursor.done() && !cursor.peek()->is_word("memref")) {
             cursor.take();
         }
-        if (cursor.skip_word("dense")) {
-            Cursor list(cursor.group("<"));
-            Cursor numbers(
-                list.peek() != nullptr && list.peek()->opens("[") ? list.take().items : no_items_,
-                operation.where);
-            while (!numbers.done()) {
-                words.push_back(static_cast<std::uint32_t>(numbers.integer()));
-                numbers.skip(",");
-            }
+        if (const Item* value = dense_value(operation.items); value != nullptr && !cursor.done()) {
+            words = dense_words(*value, read_memref(cursor));
         }
         lowering_.global_symbols[symbol] = static_cast<std::int64_t>(lowering_.globals.size());
-        lowering_.globals.push_back(std::move(words));
+        lowering_.globals.push_back(words.value_or(std::vector<std::uint32_t>{}));
     }
 
     void function(const Operation& operation) {
@@ -412,7 +413,6 @@ class Storage {
 
     Lowering& lowering_;
     std::map<program::TileCoordinate, std::int64_t> stacks_;
-    const std::vector<Item> no_items_{};
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "workloads/npu/mlir/descriptors/descriptor_layout.hpp"
 #include "workloads/npu/mlir/object_fifo/fifo_packets.hpp"
+#include "workloads/npu/mlir/object_fifo/object_fifo_reader.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
 #include "workloads/npu/mlir/syntax/unknown_name.hpp"
 
@@ -57,16 +58,6 @@ std::vector<std::vector<Item>> layouts_of(const Operation& operation, std::strin
     };
     visit(value.value_or(std::vector<Item>{}), visit);
     return layouts;
-}
-
-std::int64_t initial_values(const Operation& operation) {
-    std::int64_t values = 0;
-    const auto stated = operation.attribute("initValues");
-    for (const Item& item : stated.value_or(std::vector<Item>{})) {
-        values += std::count_if(item.items.begin(), item.items.end(),
-                                [](const Item& inner) { return inner.is_word("dense"); });
-    }
-    return values;
 }
 
 }  // namespace
@@ -225,8 +216,14 @@ void FifoEndpoints::add_pool_locks(const Operation& operation, std::size_t numbe
     const bool binary = lowering_.config.lock_kind == LockKind::Binary;
     const std::size_t wanted = binary ? pool.buffers.size() : pool.segments.size();
     const bool shim = lowering_.config.kind_of(pool.tile) == program::TileKind::Shim;
+    const auto stated = operation.attribute("initValues");
+    std::vector<const Item*> contents;
+    for (const Item& list : stated.value_or(std::vector<Item>{})) {
+        contents = ObjectFifoReader::values_in(list);
+    }
+    new_pools_.fill(number, contents);
     if (pool.locks.empty() && !is_true(operation, "disableSynchronization") && !shim) {
-        const std::int64_t values = initial_values(operation);
+        const auto values = static_cast<std::int64_t>(contents.size());
         for (std::size_t i = 0; i < (binary ? 1 : pool.segments.size()); ++i) {
             new_pools_.add_locks(number, name, values);
         }

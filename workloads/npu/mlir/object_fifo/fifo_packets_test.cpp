@@ -155,6 +155,10 @@ TEST(FifoPackets, InputsOfAJoinShareAChannelOfTheShim) {
     EXPECT_EQ(ids, (std::vector<std::int64_t>{0, 1}));
     EXPECT_THAT(error_of(shared + task("@y", "aie.end\n")),
                 HasSubstr("a task of 2 object FIFOs, with a transfer each; it has 1"));
+    std::string fewer = task("@y", both);
+    fewer.replace(fewer.rfind("[8, 1"), 2, "[4");
+    EXPECT_THAT(error_of(shared + fewer),
+                HasSubstr("the outermost size of the transfer for @y, 4, must be the 8 runs"));
     EXPECT_THAT(error_of(ends + link + "\n" + task("@y", both)),
                 HasSubstr("those of @y are none of @x's"));
     EXPECT_THAT(error_of(std::string{kFifoTiles} + fifo("x", "%s", "%m", "packet") +

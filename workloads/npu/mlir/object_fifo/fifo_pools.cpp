@@ -177,6 +177,19 @@ void FifoPools::add_locks(std::size_t number, const std::string& name, std::int6
     pool.locks.push_back(locks);
 }
 
+void FifoPools::fill(std::size_t number, const std::vector<const Item*>& contents) {
+    const FifoPool& pool = lowering_.fifo_pools[number];
+    if (pool.iterated && !contents.empty()) {
+        lowering_.note(fmt::format(
+            "what {} holds at start is left out: elements of one buffer",
+            lowering_.program.buffers[static_cast<std::size_t>(pool.buffers.front())].name));
+        return;
+    }
+    for (std::size_t i = 0; i < std::min(contents.size(), pool.buffers.size()); ++i) {
+        lowering_.set_contents(pool.buffers[i], *contents[i], pool.element);
+    }
+}
+
 void FifoPools::link_pool(FifoLink& link) {
     const bool joins = link.inputs.size() > 1;
     const bool distributes = link.outputs.size() > 1;
@@ -232,6 +245,7 @@ void FifoPools::link_pool(FifoLink& link) {
     for (std::size_t i = 0; i < branches && in.synchronized && out.synchronized; ++i) {
         add_locks(link.pool, name, out.initial_values);
     }
+    fill(link.pool, out.contents);
 }
 
 bool FifoPools::iterates(const FifoLink& link, program::TileCoordinate tile) const {
@@ -285,6 +299,7 @@ void FifoPools::pools(ObjectFifo& fifo) {
         if (fifo.synchronized && !constant) {
             add_locks(*fifo.producer.pool, fifo.name, fifo.initial_values);
         }
+        fill(*fifo.producer.pool, fifo.contents);
     }
     for (std::size_t i = 0; i < fifo.consumers.size(); ++i) {
         FifoEnd& end = fifo.consumers[i];
@@ -340,6 +355,7 @@ void FifoPools::shared_pool(ObjectFifo& fifo) {
         if (fifo.synchronized) {
             add_locks(*fifo.producer.pool, fifo.name, fifo.initial_values);
         }
+        fill(*fifo.producer.pool, fifo.contents);
     }
     fifo.producer.pool = fifo.producer.pool ? fifo.producer.pool : consumer.pool;
     consumer.pool = fifo.producer.pool;

@@ -33,6 +33,8 @@ class FifoPools {
     // A pair of locks, or one an element where locks are binary. `values`: elements that are full
     // at start.
     void add_locks(std::size_t number, const std::string& name, std::int64_t values);
+    // What the first of its elements hold at start.
+    void fill(std::size_t number, const std::vector<const Item*>& contents);
 
   private:
     // The most elements each core acquires at a time.

@@ -356,7 +356,8 @@ void ObjectFifoReader::types(Cursor& cursor, ObjectFifo& fifo) {
             Cursor inside(cursor.group("<"));
             (known++ == 0 ? fifo.element : fifo.consumer_element) = read_memref(inside);
         } else if (cursor.skip("=") && !cursor.done() && cursor.peek()->opens("[")) {
-            fifo.initial_values = values_in(cursor.take());
+            fifo.contents = values_in(cursor.take());
+            fifo.initial_values = static_cast<std::int64_t>(fifo.contents.size());
         } else if (!cursor.done()) {
             cursor.take();
         }
@@ -369,10 +370,13 @@ void ObjectFifoReader::types(Cursor& cursor, ObjectFifo& fifo) {
     }
 }
 
-std::int64_t ObjectFifoReader::values_in(const Item& list) {
-    std::int64_t values = 0;
-    for (const Item& item : list.items) {
-        values += item.is_word("dense") || item.opens("[") ? 1 : 0;
+std::vector<const Item*> ObjectFifoReader::values_in(const Item& list) {
+    std::vector<const Item*> values;
+    for (std::size_t i = 0; i < list.items.size(); ++i) {
+        const bool dense = list.items[i].is_word("dense") && i + 1 < list.items.size();
+        if (dense || list.items[i].opens("[")) {
+            values.push_back(&list.items[dense ? i + 1 : i]);
+        }
     }
     return values;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "workloads/npu/mlir/lowering.hpp"
 #include "workloads/npu/mlir/object_fifo.hpp"
@@ -17,6 +18,8 @@ class ObjectFifoReader {
 
     // @name(%producer dimensionsToStream [..], {%consumer dimensionsFromStream [..], ..}, depth)
     ObjectFifo read(const Operation& operation) const;
+    // [dense<..> : .., ..]: what the first elements hold at start.
+    static std::vector<const Item*> values_in(const Item& list);
 
   private:
     FifoEnd end(Cursor& cursor) const;
@@ -39,7 +42,6 @@ class ObjectFifoReader {
     static void stream_transport(Cursor& inside, ObjectFifo& fifo);
     // : !aie.objectfifo<memref<..>> -> !aie.objectfifo<memref<..>> = [dense<..>, ..]
     static void types(Cursor& cursor, ObjectFifo& fifo);
-    static std::int64_t values_in(const Item& list);
 
     Lowering& lowering_;
 };

@@ -472,5 +472,30 @@ TEST(Placement, OfTilesAsNearTheOneWithFewerChannelsInUseIsTaken) {
                 Contains(HasSubstr("%s 1,0; %t 1,0; %u 2,0; %v 0,0")));
 }
 
+// The elements of a FIFO begin with the values it states, wherever its pool lies.
+TEST(ObjectFifo, ElementsHoldAtStartWhatTheFifoStates) {
+    const std::string values = " = [dense<[1, 2]> : memref<2xi32>, dense<7> : memref<2xi32>]\n";
+    const std::string type = " : !aie.objectfifo<memref<2xi32>>";
+    const auto contents = [&](const std::string& fifos) {
+        std::map<std::string, std::vector<std::int64_t>> held;
+        const Design design = read(std::string{kFifoTiles} + fifos);
+        for (const auto& fill : design.fills) {
+            const auto index = static_cast<std::size_t>(fill.buffer.index);
+            held[design.program.buffers.at(index).name] = fill.words;
+        }
+        return held;
+    };
+    using Held = std::map<std::string, std::vector<std::int64_t>>;
+    const auto held = [](const std::string& name) {
+        return Held{{name + "_buff_0", {1, 2}}, {name + "_buff_1", {7, 7}}};
+    };
+    EXPECT_EQ(contents("aie.objectfifo @f(%m, {%s}, 2 : i32)" + type + values), held("f"));
+    EXPECT_EQ(contents("aie.objectfifo @f(%a, {%b}, 2 : i32)" + type + values), held("f"));
+    EXPECT_EQ(contents("aie.objectfifo @f(%s, {%m}, 2 : i32)" + type +
+                       "\naie.objectfifo @g(%m, {%a}, 2 : i32)" + type + values +
+                       "aie.objectfifo.link [@f] -> [@g] ([] [])\n"),
+              held("g"));
+}
+
 }  // namespace
 }  // namespace tilesim::workloads::npu::mlir::object_fifo

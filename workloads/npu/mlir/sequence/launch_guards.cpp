@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "workloads/npu/mlir/syntax/attributes.hpp"
 
@@ -17,15 +18,26 @@ std::optional<std::int64_t> checked_number(const Operation& operation, const Sco
     return scope.constant(inside.value());
 }
 
-}  // namespace
-
-void LaunchGuards::require(const Operation& operation, Scope& scope) {
-    if (checked_number(operation, scope) == 0) {
-        const std::string message = text_attribute(operation, "message");
-        throw ReadError(operation.where,
+// What is not known here the host alone can check.
+void refuse_without(std::optional<std::int64_t> holds, const std::string& message, Location where) {
+    if (holds == 0) {
+        throw ReadError(where,
                         fmt::format("the host would refuse this launch: {}",
                                     message.empty() ? "what is required does not hold" : message));
     }
+}
+
+}  // namespace
+
+void LaunchGuards::require(const Operation& operation, Scope& scope) {
+    refuse_without(checked_number(operation, scope), text_attribute(operation, "message"),
+                   operation.where);
+}
+
+void LaunchGuards::assertion(const Operation& operation, Scope& scope) {
+    Cursor cursor(operation);
+    const auto holds = scope.constant(cursor.value());
+    refuse_without(holds, cursor.skip(",") ? cursor.word() : "", operation.where);
 }
 
 void LaunchGuards::field(const Operation& operation, Scope& scope) {

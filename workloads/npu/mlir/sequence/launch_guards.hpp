@@ -13,6 +13,8 @@ class LaunchGuards {
   public:
     // aiex.npu.require(%holds) {message = "n must be positive"} : i1
     void require(const Operation& operation, Scope& scope);
+    // cf.assert %holds, "n must be positive"
+    void assertion(const Operation& operation, Scope& scope);
     // aiex.npu.assert_bd_field(%n) {max = 1023, min = 1} : i32
     void field(const Operation& operation, Scope& scope);
     // aiex.npu.assert_bd_divisible(%n) {divisor = 4, allow_unit} : i32

@@ -105,6 +105,7 @@ class Sequence {
             {"maskpoll", &RegisterWrites::maskpoll},
             {"read_reg", &RegisterWrites::read_reg},
             {"require", &LaunchGuards::require},
+            {"cf.assert", &LaunchGuards::assertion},
             {"assert_bd_field", &LaunchGuards::field},
             {"assert_bd_divisible", &LaunchGuards::divisible},
             {"blockwrite", &RegisterWrites::blockwrite},
@@ -165,9 +166,8 @@ class Sequence {
                                                          kMostFollowed));
         }
         static const std::set<std::string_view> kNothing{
-            "aie.end",     "return",    "func.return", "memref.assume_alignment",
-            "preempt",     "cf.assert", "load_pdi",    "memref.dealloc",
-            "patch_marker"};
+            "aie.end", "return",   "func.return",    "memref.assume_alignment",
+            "preempt", "load_pdi", "memref.dealloc", "patch_marker"};
         const std::string_view name = operation_name(operation);
         if (const Handler* handler = handler_of(name)) {
             const std::size_t first = lowering_.program.sequence.size();

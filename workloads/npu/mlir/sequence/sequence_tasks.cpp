@@ -112,7 +112,7 @@ SequenceTasks::Heading SequenceTasks::heading_of(const Operation& operation, con
 
 // {interleave = [@b, @c]} of a task for @a: its transfers, one each, have the headers of these,
 // which share a channel.
-void SequenceTasks::interleave(const Operation& operation, Chain& chain) const {
+void SequenceTasks::interleave(const Operation& operation, std::int64_t runs, Chain& chain) const {
     const auto others = operation.attribute("interleave");
     if (!others) {
         return;
@@ -140,6 +140,12 @@ void SequenceTasks::interleave(const Operation& operation, Chain& chain) const {
                             fmt::format("interleave is of packets of one channel; those of @{} are "
                                         "none of @{}'s",
                                         names[i], names.front()));
+        }
+        if (const std::int64_t size = chain.outer_sizes[i]; size != 1 && size != runs) {
+            throw ReadError(operation.where,
+                            fmt::format("interleave takes turns: the outermost size of the "
+                                        "transfer for @{}, {}, must be the {} runs of the task",
+                                        names[i], size, runs));
         }
         chain.descriptors[i].packet = packet->second;
     }
@@ -171,7 +177,9 @@ SequenceTasks::Task& SequenceTasks::add_task(const Operation& operation, const I
         throw ReadError(operation.where, "this task has no transfer");
     }
     note_ignored(lowering_, chain);
-    interleave(operation, chain);
+    // A fourth dimension counts the runs that repeat_count states; without one it states them.
+    const std::int64_t runs = repeats ? *repeats + 1 : chain.repeat;
+    interleave(operation, runs, chain);
     Task task{channel, {channel, {}}, {}};
     for (program::BufferDescriptor& descriptor : chain.descriptors) {
         factor_dimensions(descriptor,
@@ -183,8 +191,7 @@ SequenceTasks::Task& SequenceTasks::add_task(const Operation& operation, const I
         task.descriptors.push_back(descriptor.id);
     }
     task.push.task.descriptor = chain.descriptors.front().id;
-    // A fourth dimension counts the runs that repeat_count states; without one it states them.
-    task.push.task.repeat = repeats ? *repeats + 1 : chain.repeat;
+    task.push.task.repeat = runs;
     task.push.task.token = is_true(operation, "issue_token");
     task.push.task.out_of_order = is_out_of_order(operation);
     if (operation.results.size() == 1) {

@@ -61,7 +61,8 @@ class SequenceTasks {
     // @allocation, or (%tile, MM2S, 0)
     std::optional<program::Packet> packet_of(const Operation& operation) const;
     static std::string allocation_of(const Operation& operation);
-    void interleave(const Operation& operation, descriptors::Chain& chain) const;
+    // `runs`: of the chain.
+    void interleave(const Operation& operation, std::int64_t runs, descriptors::Chain& chain) const;
     program::ChannelId channel_of(Cursor& cursor) const;
     program::ChannelId pool_of(const Operation& operation, const Scope& scope) const;
 

@@ -666,6 +666,11 @@ TEST(Design, WhatTheHostWouldNotLaunchIsRefusedInTheDesignsWords) {
     options.arguments["n"] = 0;
     EXPECT_THAT(error_of(require, options),
                 HasSubstr("the host would refuse this launch: n must be positive"));
+    const std::string assertion = sequence("cf.assert %holds, \"n must be above 0\"\n");
+    EXPECT_THAT(error_of(assertion, options),
+                HasSubstr("the host would refuse this launch: n must be above 0"));
+    options.arguments["n"] = 1;
+    EXPECT_EQ(error_of(assertion, options), "");
     options.arguments["n"] = 1024;
     EXPECT_THAT(
         error_of(sequence("aiex.npu.assert_bd_field(%wide) {max = 1023 : i32} : i64\n"), options),

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "arch/base/config.hpp"
+#include "arch/npu/program/program_parts.hpp"
 #include "workloads/npu/mlir/control_flow/loop_count.hpp"
 
 namespace tilesim::workloads::npu::mlir::sequence {
@@ -31,54 +33,119 @@ void poll_without_tokens(Lowering& lowering) {
     }
 }
 
-// An array of parameters of which the sequence writes some: the others hold 0.
-void settle_parameters(Lowering& lowering, const std::set<std::int64_t>& zero,
+// What a parameter holds at start.
+struct AtStart {
+    std::int64_t runs = 0;  // of a loop to it
+    bool assumed = false;   // nobody states it
+};
+using Parameters = std::map<std::int64_t, AtStart>;  // by their numbers
+
+// Loops to parameters that keep the value they have at start run so often.
+void settle_parameters(Lowering& lowering, const Parameters& kept,
                        std::vector<program::CoreOp>& script) {
     for (program::CoreOp& each : script) {
         auto* loop = std::get_if<program::LoopOp>(&each.op);
         if (loop == nullptr) {
             continue;
         }
-        settle_parameters(lowering, zero, loop->body);
-        if (!loop->parameter || !zero.contains(*loop->parameter)) {
+        settle_parameters(lowering, kept, loop->body);
+        const auto value = loop->parameter ? kept.find(*loop->parameter) : kept.end();
+        if (value == kept.end()) {
             continue;
         }
-        loop->count = 0;
-        for (const Lowering::LoopParameter& counts : lowering.loop_parameters) {
-            if (counts.number == *loop->parameter) {
-                loop->count = times_passed(counts.predicate, counts.first, counts.step, 0);
-            }
-        }
+        loop->count = value->second.runs;
         loop->parameter.reset();
-        lowering.note(
-            "words of a run-time parameter array that the sequence never writes are taken as 0");
+        if (value->second.assumed) {
+            lowering.note(
+                "words of a run-time parameter array that the sequence never writes are taken as "
+                "0");
+        }
     }
 }
-void settle_parameters(Lowering& lowering) {
+
+std::set<std::int64_t> written_parameters(const Lowering& lowering) {
     std::set<std::int64_t> written;
     for (const program::SequenceOp& operation : lowering.program.sequence) {
         if (const auto* write = std::get_if<program::WriteParameter>(&operation)) {
             written.insert(write->index);
         }
     }
-    std::set<std::int64_t> arrays, zero;  // buffers; parameters
+    return written;
+}
+
+// Buffers that DMAs or other cores write, whatever they hold at start.
+std::set<std::int64_t> moved_buffers(const Lowering& lowering) {
+    std::set<std::int64_t> moved;
+    for (const FifoPool& pool : lowering.fifo_pools) {
+        moved.insert(pool.buffers.begin(), pool.buffers.end());
+    }
+    const auto add = [&](program::TileCoordinate tile, const program::BufferDescriptor& each) {
+        if (lowering.config.kind_of(tile) != program::TileKind::Shim) {  // whose are in DRAM
+            moved.insert(each.buffer);
+        }
+    };
+    program::for_each_descriptor(lowering.program, add);
+    return moved;
+}
+
+// Words of arrays whose contents the design states, and zeros in those of which the sequence writes
+// others.
+Parameters parameters_at_start(const Lowering& lowering, const std::set<std::int64_t>& written) {
+    std::set<std::int64_t> arrays;  // buffers
     for (const auto& [word, number] : lowering.parameters) {
         if (written.contains(number)) {
             arrays.insert(word.first);
         }
     }
+    const std::set<std::int64_t> moved = moved_buffers(lowering);
+    Parameters values;
+    std::map<std::int64_t, std::int64_t> bounds;
     for (const auto& [word, number] : lowering.parameters) {
-        if (arrays.contains(word.first) && !written.contains(number)) {
-            zero.insert(number);
+        const auto contents = lowering.contents.find(word.first);
+        const bool stated = contents != lowering.contents.end() && !moved.contains(word.first);
+        if (!stated && (!arrays.contains(word.first) || written.contains(number))) {
+            continue;
         }
+        const auto index = static_cast<std::size_t>(word.second);
+        const bool holds = stated && index < contents->second.size();
+        bounds[number] = holds ? static_cast<std::int32_t>(contents->second[index]) : 0;
+        values[number] = {std::max<std::int64_t>(bounds[number], 0), !stated};
     }
     for (const Lowering::LoopParameter& counts : lowering.loop_parameters) {
-        if (zero.contains(counts.bound)) {
-            zero.insert(counts.number);
+        if (const auto bound = bounds.find(counts.bound); bound != bounds.end()) {
+            values[counts.number] = {
+                times_passed(counts.predicate, counts.first, counts.step, bound->second),
+                values[counts.bound].assumed};
+        }
+    }
+    return values;
+}
+
+bool reads_any_of(const std::vector<program::CoreOp>& script, const Parameters& parameters) {
+    return std::any_of(script.begin(), script.end(), [&](const program::CoreOp& each) {
+        const auto* loop = std::get_if<program::LoopOp>(&each.op);
+        return loop != nullptr && ((loop->parameter && parameters.contains(*loop->parameter)) ||
+                                   reads_any_of(loop->body, parameters));
+    });
+}
+
+void settle_parameters(Lowering& lowering) {
+    const std::set<std::int64_t> written = written_parameters(lowering);
+    Parameters kept = parameters_at_start(lowering, written);
+    Parameters first;  // of those that the sequence changes
+    for (const std::int64_t number : written) {
+        if (const auto each = kept.find(number); each != kept.end()) {
+            first.insert(kept.extract(each));
         }
     }
     for (program::CoreProgram& core : lowering.program.cores) {
-        settle_parameters(lowering, zero, core.script);
+        if (reads_any_of(core.script, first)) {
+            core.parameters.assign(static_cast<std::size_t>(first.rbegin()->first) + 1, 0);
+            for (const auto& [number, value] : first) {
+                core.parameters[static_cast<std::size_t>(number)] = value.runs;
+            }
+        }
+        settle_parameters(lowering, kept, core.script);
     }
 }
 

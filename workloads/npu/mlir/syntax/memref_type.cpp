@@ -109,6 +109,7 @@ MemrefType read_type(Cursor& cursor, bool may_lack_sizes) {
                                     text, rest));
     }
     type.element_bits = *bits;
+    type.element = rest;
     return type;
 }
 

@@ -14,7 +14,8 @@ namespace tilesim::workloads::npu::mlir::syntax {
 struct MemrefType {
     std::int64_t elements = 1;
     std::int64_t element_bits = 32;
-    bool sized = true;  // false: a dimension that only the host knows, counted once
+    bool sized = true;      // false: a dimension that only the host knows, counted once
+    std::string element{};  // "bf16"; empty where nobody asks
     std::int64_t bytes() const { return (elements * element_bits + 7) / 8; }
 };
 
