@@ -38,8 +38,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             {reinterpret_cast<const char*>(data), size}, "fuzz.mlir");
         const arch::npu::NpuConfig& config =
             config_of(workloads::npu::mlir::design::target_of(source, options));
-        auto [program, notes, trace_slots] =
-            workloads::npu::mlir::design::lower(source, options, config);
+        arch::npu::program::Program program =
+            workloads::npu::mlir::design::lower(source, options, config).program;
         if (arch::npu::check::verify(program, config).empty()) {
             arch::npu::stream::route(program, config);
             arch::npu::program::print(program);
