@@ -76,20 +76,21 @@ class MemoryUse {
     }
 
     void name_refresh() {
-        const bool partial = policy::refreshes_of(config_).command != device::Command::Refresh;
-        name_if(totals_.refreshes == 0, kTiming, {"tREFI"});
-        name_if(partial || totals_.refreshes == 0, kTiming, {"tRFC"});
+        name_if(none_, kTiming, {"tREFI"});
+        const bool undisturbed = none_ || idle_;  // those of an idle memory are only counted
+        name_if(partial_ || undisturbed, kTiming, {"tRFC"});
         // All rows of a rank close at once before all its banks are refreshed, or lent.
-        name_if((partial || totals_.refreshes == 0) && !guest_, kTiming, {"tRPab"});
-        name_if(!partial || totals_.refreshes == 0, kTiming, {"tRFC_pb"});
-        name_if(!partial || totals_.refreshes < 2, kTiming, {"tREFpb_to_REFpb", "tREFpb_to_ACT"});
-        name_if(totals_.refreshes == 0, kController, {"refresh_after_writes"});
+        name_if((partial_ || undisturbed) && !guest_, kTiming, {"tRPab"});
+        name_if(!partial_ || undisturbed, kTiming, {"tRFC_pb"});
+        name_if(!partial_ || idle_ || totals_.refreshes < 2, kTiming,
+                {"tREFpb_to_REFpb", "tREFpb_to_ACT"});
+        name_if(undisturbed, kController, {"refresh_after_writes"});
         // An early first, or one pulled in or put off less, may come in a run that is over before
         // its own is due.
-        const bool may_come = config_.refresh && (any_ || guest_);
+        const bool may_come = config_.refresh && !idle_;
         const bool puts_off = may_come && config_.controller.refresh_postpone > 0;
-        name_if(totals_.refreshes == 0 && !puts_off, kController, {"refresh_postpone"});
-        name_if(totals_.refreshes == 0 && !may_come, kController,
+        name_if(undisturbed && !puts_off, kController, {"refresh_postpone"});
+        name_if(none_ && !may_come, kController,
                 {"refresh_first", "refresh_shift", "refresh_pull_in"});
     }
 
@@ -129,12 +130,13 @@ class MemoryUse {
                 {"rows"});
     }
 
-    // What nobody asks has no places; but its idle cycles are counted, of its clock, and where
-    // there are currents it has standby.
+    // What nobody asks has no places; but its idle cycles are counted, of its clock, its refreshes,
+    // and where there are currents it has standby.
     void name_shape() {
-        name_if(!any_ && !guest_ && !config_.power.core.given(), "memory.",
-                {"channels", "ranks", "bank_groups", "banks_per_group", "row", "burst",
-                 "pseudo_channels"});
+        const bool idle = idle_ && !config_.power.core.given();
+        name_if(idle, "memory.", {"row", "burst"});
+        name_if(idle && (none_ || !partial_), "memory.", {"bank_groups", "banks_per_group"});
+        name_if(idle && none_, "memory.", {"channels", "ranks", "pseudo_channels"});
     }
 
     static constexpr const char* kTiming = "memory.timing.";
@@ -145,6 +147,9 @@ class MemoryUse {
     const bool reads_ = totals_.bytes_read > 0;
     const bool writes_ = totals_.bytes_written > 0;
     const bool any_ = totals_.bursts > 0;
+    const bool idle_ = !any_ && !guest_;
+    const bool none_ = totals_.refreshes == 0;
+    const bool partial_ = policy::refreshes_of(config_).command != device::Command::Refresh;
     std::vector<std::string> names_;
 };
 

@@ -31,6 +31,25 @@ TEST(MemoryUse, NothingOfAMemoryMattersWithoutARequest) {
     EXPECT_FALSE(named("memory.clock", {}));  // of its idle cycles
 }
 
+// How many there are, not what they take: nobody waits for them.
+TEST(MemoryUse, RefreshesOfAnIdleMemoryAreOnlyCounted) {
+    port::MemoryTotals refreshed;
+    refreshed.refreshes = 8;
+    for (const char* key : {"memory.channels", "memory.ranks", "memory.timing.tREFI",
+                            "memory.controller.refresh_first"}) {
+        EXPECT_FALSE(named(key, refreshed)) << key;
+    }
+    for (const char* key : {"memory.row", "memory.bank_groups", "memory.timing.tRFC",
+                            "memory.timing.tRPab", "memory.controller.refresh_after_writes"}) {
+        EXPECT_TRUE(named(key, refreshed)) << key;
+    }
+    device::MemoryConfig by_bank;
+    by_bank.controller.refresh_policy = "per_bank";
+    EXPECT_FALSE(named("memory.bank_groups", refreshed, by_bank));
+    EXPECT_TRUE(named("memory.timing.tRFC_pb", refreshed, by_bank));
+    EXPECT_TRUE(named("memory.timing.tREFpb_to_REFpb", refreshed, by_bank));
+}
+
 TEST(MemoryUse, TheShapeOfAMemoryMattersToRequestsToAGuestAndToItsStandby) {
     device::MemoryConfig powered;
     powered.power.core.voltage = 1;
