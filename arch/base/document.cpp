@@ -4,6 +4,7 @@
 #include <boost/algorithm/string/classification.hpp>
 #include <boost/algorithm/string/join.hpp>
 #include <boost/algorithm/string/split.hpp>
+#include <cctype>
 #include <filesystem>
 #include <optional>
 #include <sstream>
@@ -35,8 +36,9 @@ std::string placed(const std::string& file, int line, int column, const std::str
 
 // A name that messages can hold in a line: escapes of a quoted one may stand for anything.
 bool is_plain(const YAML::Node& key) {
-    return key.IsScalar() && !first_control(key.Scalar()) &&
-           key.Scalar().find_first_of("\r\n\t") == std::string::npos;
+    return key.IsScalar() &&
+           std::none_of(key.Scalar().begin(), key.Scalar().end(),
+                        [](unsigned char byte) { return std::iscntrl(byte) != 0; });
 }
 
 // What is wrong with keys and texts whoever reads them.

@@ -14,6 +14,8 @@ namespace {
 
 using Utf8 = boost::locale::utf::utf_traits<char>;
 
+}  // namespace
+
 std::string place_of(const std::string& file, std::string_view text, std::size_t offset) {
     const std::string_view before = text.substr(0, offset);
     const std::size_t newline = before.rfind('\n');
@@ -23,8 +25,6 @@ std::string place_of(const std::string& file, std::string_view text, std::size_t
     return fmt::format("{}:{}:{}", file, 1 + std::count(before.begin(), before.end(), '\n'),
                        1 + characters);
 }
-
-}  // namespace
 
 std::optional<std::size_t> first_not_utf8(std::string_view text) {
     for (auto at = text.begin(); at != text.end();) {

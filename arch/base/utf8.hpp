@@ -8,10 +8,12 @@
 
 namespace tilesim::arch::base {
 
+// "file:3:9": line and column, in characters and from 1, of the byte at `offset`.
+std::string place_of(const std::string& file, std::string_view text, std::size_t offset);
 // Offset of the first byte that is part of no character.
 std::optional<std::size_t> first_not_utf8(std::string_view text);
-// What is wrong with text whose first such byte is at `offset`, with its line and column (in
-// characters, from 1) before it: "file:3:9: must be UTF-8 text, got the byte 0xff".
+// What is wrong with text whose first such byte is at `offset`: "file:3:9: must be UTF-8 text, got
+// the byte 0xff".
 std::string not_utf8(const std::string& file, std::string_view text, std::size_t offset);
 // The same of a text that is no file's, called `name`.
 std::string not_utf8(const std::string& name, unsigned char byte);

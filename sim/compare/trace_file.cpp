@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "arch/base/config.hpp"
+#include "arch/base/utf8.hpp"
 
 namespace tilesim::sim::compare {
 
@@ -201,9 +202,7 @@ std::string place_of_flaw(const std::string& text, const std::string& file) {
     try {
         [[maybe_unused]] const json all = json::parse(text);
     } catch (const json::parse_error& flaw) {  // `byte` counts from 1, and is of what it has read
-        const std::string before = text.substr(0, std::max<std::size_t>(flaw.byte, 1) - 1);
-        return fmt::format("{}:{}:{}", file, 1 + std::count(before.begin(), before.end(), '\n'),
-                           before.size() - (before.rfind('\n') + 1) + 1);
+        return arch::base::place_of(file, text, std::max<std::size_t>(flaw.byte, 1) - 1);
     }
     return file;
 }

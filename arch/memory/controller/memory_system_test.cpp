@@ -135,7 +135,6 @@ TEST_P(Devices, CommandsAreLegalUnderEveryPolicy) {
     }
 }
 
-// One DDR burst on every data bus of the stack: 16 channels x 64 bit x 6.4 Gb/s.
 // One channel of several has all requests.
 TEST_P(Devices, ChannelsWithoutRequestsAreRefreshedToTheEnd) {
     const device::MemoryConfig config = device(GetParam());
@@ -152,6 +151,7 @@ TEST_P(Devices, ChannelsWithoutRequestsAreRefreshedToTheEnd) {
                 0.5 * static_cast<double>(config.channels));
 }
 
+// One DDR burst on every data bus of the stack: 16 channels x 64 bit x 6.4 Gb/s.
 TEST(Hbm3, PeaksAt819GigabytesASecond) {
     EXPECT_DOUBLE_EQ(device("hbm3_6400").peak_bytes_per_second(), 16 * 8 * 6.4e9);
 }

@@ -136,24 +136,23 @@ TEST(Gemv, AShimHasADescriptorForMatrixVectorAndResults) {
 
 // The panels of two cores come and go, two each, and so do their results.
 TEST(Gemv, TilesHaveADescriptorForEachBufferOfARing) {
-    Machine m = xdna2();
     GemvMapping map = mapping(1, 2, 4);
     map.rows = 2;
     map.path = GemvMapping::Path::MemoryTile;
-    m.npu.memory_dma.parity_bound_descriptors = false;
-    m.npu.memory_dma.descriptors = 16;
-    EXPECT_EQ(run({64, 64}, map, m).check.first_mismatch, "");
-    m.npu.memory_dma.descriptors = 15;
-    EXPECT_THAT(problems_of({64, 64}, map, m.npu),
+    const auto lack_of = [&](arch::npu::DmaConfig arch::npu::NpuConfig::*dma, bool halves,
+                             std::int64_t enough, std::int64_t few) {
+        Machine m = xdna2();
+        (m.npu.*dma).parity_bound_descriptors = halves;
+        (m.npu.*dma).descriptors = enough;
+        EXPECT_EQ(run({64, 64}, map, m).check.first_mismatch, "");
+        (m.npu.*dma).descriptors = few;
+        return problems_of({64, 64}, map, m.npu);
+    };
+    EXPECT_THAT(lack_of(&arch::npu::NpuConfig::memory_dma, false, 16, 15),
                 testing::ElementsAre("a memory tile needs 16 descriptors, it has 15; use fewer "
                                      "rows or panels"));
     // A core's A and its results are on even channels, two buffers each.
-    m = xdna2();
-    m.npu.core_dma.parity_bound_descriptors = true;
-    m.npu.core_dma.descriptors = 8;
-    EXPECT_EQ(run({64, 64}, map, m).check.first_mismatch, "");
-    m.npu.core_dma.descriptors = 6;
-    EXPECT_THAT(problems_of({64, 64}, map, m.npu),
+    EXPECT_THAT(lack_of(&arch::npu::NpuConfig::core_dma, true, 8, 6),
                 testing::ElementsAre("a core tile needs 4 descriptors for its even or its odd "
                                      "channels, it has 3; use fewer buffers"));
 }

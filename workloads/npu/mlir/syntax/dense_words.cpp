@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "arch/base/data_type.hpp"
+
 namespace tilesim::workloads::npu::mlir::syntax {
 
 namespace {
@@ -23,12 +25,6 @@ void flatten(const Item& item, std::vector<const Token*>& numbers) {
     for (const Item& inner : item.items) {
         flatten(inner, numbers);
     }
-}
-
-// The upper half, rounded to the nearest, ties to even.
-std::uint64_t brain_float(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    return (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16;
 }
 
 std::optional<std::uint64_t> bits_of(const Token& token, const MemrefType& type) {
@@ -52,8 +48,10 @@ std::optional<std::uint64_t> bits_of(const Token& token, const MemrefType& type)
     if (type.element == "f64") {
         return std::bit_cast<std::uint64_t>(value);
     }
-    return type.element == "bf16" ? std::optional{brain_float(static_cast<float>(value))}
-                                  : std::nullopt;
+    if (type.element == "bf16") {
+        return arch::base::to_bf16(static_cast<float>(value));
+    }
+    return std::nullopt;
 }
 
 // "0x0100ff00": the bytes in the order of memory.
