@@ -85,7 +85,7 @@ std::int64_t Core::next_delivery() const {
     }
     ports_.step(now_);
     allocate();
-    if (stream_.finished() && window_.empty() && stores_.empty()) {
+    if (stream_.finished() && window_.empty() && stores_.empty() && barrier_until_ <= now_) {
         finished_at_ = now_;
     }
     return stores_moved ? now_ + 1 : next_event();
@@ -117,7 +117,7 @@ void Core::receive() {
 // then needs another event first.
 std::int64_t Core::next_event() const {
     const std::int64_t soon = now_ + 1;
-    if (blocked_ == Blocked::No && configured_at_ <= now_ && may_allocate()) {
+    if (blocked_ == Blocked::No && allocates_from_ <= now_ && may_allocate()) {
         return soon;
     }
     std::int64_t next = window_.next_due();
@@ -135,7 +135,7 @@ std::int64_t Core::next_event() const {
     }
     next = loads_.empty() ? next : std::min(next, loads_.next_event(now_));
     next = std::min(next, ports_.next_event(now_));
-    return configured_at_ > now_ ? std::min(next, configured_at_) : next;
+    return allocates_from_ > now_ ? std::min(next, allocates_from_) : next;
 }
 
 void Core::retire() {
@@ -167,7 +167,7 @@ void Core::allocate() {
         return;
     }
     std::int64_t budget = config_.window.allocate;
-    while (budget > 0 && configured_at_ <= now_ && may_allocate() && allocate_one(budget)) {
+    while (budget > 0 && allocates_from_ <= now_ && may_allocate() && allocate_one(budget)) {
     }
 }
 
@@ -228,6 +228,7 @@ bool Core::holds_back(const program::Instruction& instruction) {
     }
     if (window_.empty() && (!barrier || stores_.empty())) {
         at_barrier_ = barrier;
+        barrier_from_ = now_;
         counters_.instructions += barrier ? 1 : 0;
         return barrier;
     }
@@ -247,10 +248,12 @@ void Core::restart(std::int64_t now) {
     overlapped_ = {};
 }
 
-void Core::pass_barrier() {
+void Core::pass_barrier(std::int64_t at) {
     at_barrier_ = false;
     asleep_ = false;
-    due_ = now_;
+    barrier_until_ = std::max(at - skipped_, now_);
+    allocates_from_ = barrier_until_;
+    due_ = barrier_until_;
     stream_.advance();
 }
 
@@ -313,10 +316,10 @@ void Core::prepare_others(EntryId id) {
         latency = (opcode == program::Opcode::Ldtilecfg ? config_.tiles.load_config
                                                         : config_.tiles.release)
                       .count();
-        configured_at_ = now_ + latency;
+        allocates_from_ = now_ + latency;
         window_.reset_tiles();
     } else if (opcode == program::Opcode::Pause) {
-        configured_at_ = now_ + entry.instruction->immediate;
+        allocates_from_ = now_ + entry.instruction->immediate;
     }
     entry.done_at = now_ + 1;
     window_.complete(id, now_ + latency);

@@ -42,6 +42,8 @@ class Core {
     // The cycle in which the last store had reached the L1.
     std::int64_t finished_at() const { return finished_at_ + skipped_; }
     bool at_barrier() const { return at_barrier_; }
+    // The cycle in which it came there.
+    std::int64_t barrier_from() const { return barrier_from_ + skipped_; }
     // The rule an instruction broke: nothing after it was executed.
     const std::optional<program::Fault>& fault() const { return fault_; }
     const program::Statement& faulting() const { return program_.statements[stream_.position()]; }
@@ -79,7 +81,8 @@ class Core {
     std::int64_t leap(std::int64_t grid);
     // Cycles [now, limit); stops early when finished.
     void advance(std::int64_t limit);
-    void pass_barrier();
+    // The others are there: it goes on in cycle `at`.
+    void pass_barrier(std::int64_t at);
     // The program once more from its start, in cycle `now`, which is no earlier than its end;
     // counted from there.
     void restart(std::int64_t now);
@@ -159,8 +162,10 @@ class Core {
     std::int64_t due_ = 0;               // when the next step is, as the last one left it
     std::int64_t uops_left_ = 0;         // of an instruction that needs several cycles to enter
     std::int64_t retire_left_ = 0;       // as above, to leave
-    std::int64_t configured_at_ = 0;     // end of LDTILECFG
+    std::int64_t allocates_from_ = 0;    // end of LDTILECFG, or of a barrier
     bool at_barrier_ = false;
+    std::int64_t barrier_from_ = 0;   // of the latest, once it has come there
+    std::int64_t barrier_until_ = 0;  // once it has passed
     bool asleep_ = false;
     Blocked blocked_ = Blocked::No;
     std::uint64_t refused_ = 0;  // the window's releases when it was blocked

@@ -46,13 +46,13 @@ void Core::finish_trace(std::int64_t cycle) {
 
 // Why TMUL is idle at `at`; `end` comes down to where that changes.
 CoreState Core::cause(std::int64_t at, std::int64_t& end) const {
-    if (at_barrier_) {
+    if (at_barrier_ || barrier_until_ > at) {
         return CoreState::Barrier;
     }
     if (first_dot_ < dots_.size()) {
         return cause_of_dot(window_.at(dots_[first_dot_]), at, end);
     }
-    if (configured_at_ > at) {
+    if (allocates_from_ > at) {
         return CoreState::Configure;
     }
     if (stream_.finished()) {

@@ -29,7 +29,7 @@ caches::StateRecord Core::state(std::size_t end) const {
     record.time(due_);
     record.add(uops_left_);
     record.add(retire_left_);
-    record.time(configured_at_);
+    record.time(allocates_from_);
     record.add(configuration_);
     record.add(static_cast<std::int64_t>(blocked_));
     record.add(refused_ == window_.releases() ? 1 : 0);

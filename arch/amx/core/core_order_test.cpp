@@ -129,7 +129,7 @@ TEST(CoreOrder, CountsTilesTheirLinesAndRows) {
     EXPECT_EQ(core.counters().dot_cycles, 7);
     EXPECT_EQ(core.counters().b_cycles, 16);
     EXPECT_EQ(core.counters().tile_stores, 1);
-    core.pass_barrier();
+    core.pass_barrier(1000);
     EXPECT_FALSE(core.at_barrier());
 }
 

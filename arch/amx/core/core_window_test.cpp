@@ -118,11 +118,13 @@ TEST(CoreWindow, ABarrierIsReachedWhenEveryStoreIsInTheL1) {
     EXPECT_FALSE(core.finished());
     core.advance(100);
     EXPECT_TRUE(core.asleep());
-    core.pass_barrier();
+    EXPECT_EQ(core.barrier_from(), 3);
+    core.pass_barrier(130);
     EXPECT_FALSE(core.asleep());
     core.advance(200);
-    EXPECT_EQ(core.finished_at(), 100);
-    EXPECT_EQ(core.spent(CoreState::Finished), 100);
+    EXPECT_EQ(core.finished_at(), 130);
+    EXPECT_EQ(core.spent(CoreState::Barrier), 130 - 3);
+    EXPECT_EQ(core.spent(CoreState::Finished), 70);
 }
 
 }  // namespace

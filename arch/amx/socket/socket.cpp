@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "arch/amx/socket/barrier.hpp"
+
 namespace tilesim::arch::amx::socket {
 
 using base::Cycles;
@@ -214,9 +216,22 @@ void Socket::release_barrier() {
     const bool all = std::all_of(cores_.begin(), cores_.end(), [](const auto& core) {
         return core->at_barrier() || core->finished() || core->fault().has_value();
     });
-    for (const auto& core : cores_) {
-        if (all && core->at_barrier()) {
-            core->pass_barrier();
+    std::vector<std::size_t> there;  // members
+    std::vector<Femtoseconds> arrivals;
+    for (std::size_t i = 0; all && i < members_.size(); ++i) {
+        if (core(i).at_barrier()) {
+            there.push_back(i);
+            arrivals.push_back(clock_.time_of(Cycles{core(i).barrier_from()}));
+        }
+    }
+    barriers_ += there.size() > 1 ? 1 : 0;
+    const UncoreConfig& uncore = config_.uncore;
+    const std::vector<Femtoseconds> ends =
+        barrier_ends(arrivals, uncore.lookup + uncore.from_core + uncore.answer);
+    for (std::size_t i = 0; i < there.size(); ++i) {
+        const Member& member = members_[there[i]];
+        if (member.simulated) {
+            cores_[member.core]->pass_barrier(clock_.first_cycle_from(ends[i]).count());
         }
     }
 }

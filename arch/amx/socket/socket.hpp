@@ -42,6 +42,8 @@ class Socket final : public base::EventHandler {
     std::size_t simulated() const { return cores_.size(); }
     const core::Core& core(std::size_t index) const { return *cores_[members_[index].core]; }
     const Uncore& uncore() const { return *uncore_; }
+    // At which several cores have met.
+    std::int64_t barriers() const { return barriers_; }
     // "core 3: #UD ...": the first fault; empty when there was none. `line`: of the program's text
     // with the instruction, 0 where there is none.
     std::string fault(int& line) const;
@@ -92,7 +94,8 @@ class Socket final : public base::EventHandler {
     std::vector<std::unique_ptr<core::Core>> cores_;
     std::unique_ptr<Uncore> uncore_;
     std::int64_t slice_ = 1;  // cycles
-    bool touched_ = false;    // some cache holds something
+    std::int64_t barriers_ = 0;
+    bool touched_ = false;  // some cache holds something
     std::int64_t at_ = 0;
     std::int64_t runs_;              // to go, this one included
     std::int64_t counted_from_ = 0;  // cycle in which the latest began

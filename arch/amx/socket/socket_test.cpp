@@ -115,6 +115,44 @@ TEST(Socket, ABarrierHoldsTheFastCoreUntilTheSlowOneIsThere) {
     EXPECT_LT(outcome.in_barrier[1], outcome.in_barrier[0]);
 }
 
+// A line that passes from core to core, `times` times.
+double passes(const AmxConfig& config, int times) {
+    const base::Femtoseconds once =
+        config.uncore.lookup + config.uncore.from_core + config.uncore.answer;
+    return times * static_cast<double>(once.count()) * static_cast<double>(config.clock.count()) /
+           1e15;
+}
+
+TEST(Socket, ABarrierTakesAnIncrementOfEachCoreAndAReadOfAllButTheLast) {
+    AmxConfig config;
+    for (const std::int64_t from_core : {20, 90}) {
+        config.uncore.from_core = base::Femtoseconds{from_core * 1'000'000};
+        const std::string text = "barrier\nscalar\n";
+        const Outcome outcome = run(config, {text, text, text, text});
+        for (const std::size_t core : {0U, 1U, 2U}) {
+            EXPECT_NEAR(static_cast<double>(outcome.in_barrier[core]), passes(config, 4 + 1), 2);
+        }
+        EXPECT_NEAR(static_cast<double>(outcome.in_barrier[3]), passes(config, 4), 2);
+    }
+}
+
+TEST(Socket, ABarrierIsOfAllCoresAlsoOfThoseThatOthersStandFor) {
+    AmxConfig config;
+    std::vector<std::string> texts;
+    for (int i = 0; i < 12; ++i) {
+        texts.push_back("buffer own " + std::to_string(kData + i * 0x30000) +
+                        " 1024\nloop i 12\ntileloadd tmm0, [own], 64\nend\nbarrier\nscalar\n");
+    }
+    config.simulated_cores = 0;
+    const std::int64_t every = run(config, texts).cycles;
+    config.simulated_cores = 3;
+    config.simulated_instructions = 0;
+    const std::int64_t some = run(config, texts).cycles;
+    EXPECT_NEAR(static_cast<double>(some), static_cast<double>(every),
+                0.05 * static_cast<double>(every));
+    EXPECT_GT(static_cast<double>(some), passes(config, 12 + 1));
+}
+
 TEST(Socket, ProbesHearEveryCoresStatesAtTheirTimes) {
     AmxConfig config;
     config.tiles.load_config = base::Cycles{199};

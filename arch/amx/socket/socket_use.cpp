@@ -243,7 +243,7 @@ class SocketUse {
         name_if(uncore.requests == 0, {"amx.uncore.port_width", "amx.uncore.clock"});
         name_if(!socket_.uncore().snoop_filter().has_forgotten(), {"amx.uncore.snoop_filter"});
         name_if(uncore.memory_reads + uncore.memory_writes == 0, {"amx.uncore.to_memory"});
-        name_if(uncore.from_cores == 0, {"amx.uncore.from_core"});
+        name_if(uncore.from_cores == 0 && socket_.barriers() == 0, {"amx.uncore.from_core"});
         name_if(uncore.kept_waiting == 0,
                 {"amx.uncore.slices", "amx.uncore.mesh_columns", "amx.uncore.link_width"});
     }
