@@ -30,6 +30,7 @@ Array::Array(const NpuConfig& config, const fabric::FabricConfig& fabric,
     build_cores(store);
     register_core_ports();
     build_flows(store != nullptr);
+    set_merges();
     build_cascades();
     command_processor_.on_done = [this] { tell_finished(); };
 }

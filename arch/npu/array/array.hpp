@@ -134,8 +134,10 @@ class Array final : public control::ControlTarget, public tile::LockListener {
                                            memory::port::BackingStore* store);
     void register_core_ports();
     void build_flows(bool functional);
+    void set_merges();
     void build_cores(const memory::port::BackingStore* store);
-    std::vector<stream::StreamArbiter*> arbiters_of(const program::Route& route);
+    std::vector<std::pair<stream::StreamArbiter*, program::SwitchPort>> arbiters_of(
+        const program::Route& route);
     stream::StreamArbiter& arbiter(program::TileCoordinate tile, const std::string& name);
     void build_cascades();
     void tell_finished();

@@ -244,7 +244,8 @@ class DeadlockFinder {
                 continue;
             }
             if (const stream::StreamArbiter* arbiter = flow.waiting_arbiter()) {
-                names.push_back(owner_of(*arbiter));
+                const auto owners = owners_of(*arbiter);
+                names.insert(names.end(), owners.begin(), owners.end());
             }
             for (const stream::StreamSink* sink : flow.blocked_by()) {
                 for (const auto& [channel, candidate] : array_.sinks_) {
@@ -257,13 +258,16 @@ class DeadlockFinder {
         return names;
     }
 
-    std::string owner_of(const stream::StreamArbiter& arbiter) const {
+    // The senders whose packet it passes, or whose turn it is; where there are none, itself.
+    std::vector<std::string> owners_of(const stream::StreamArbiter& arbiter) const {
+        const auto owners = arbiter.next_owners();
+        std::vector<std::string> names;
         for (std::size_t r = 0; r < array_.flows_.size(); ++r) {
-            if (arbiter.owner() == array_.flows_[r].get()) {
-                return name_of_channel(array_.program_.routes[r].source);
+            if (std::find(owners.begin(), owners.end(), array_.flows_[r].get()) != owners.end()) {
+                names.push_back(name_of_channel(array_.program_.routes[r].source));
             }
         }
-        return arbiter.name();
+        return names.empty() ? std::vector{arbiter.name()} : names;
     }
 
     const Array& array_;

@@ -159,17 +159,21 @@ stream::StreamArbiter& Array::arbiter(program::TileCoordinate tile, const std::s
     return *entry;
 }
 
-// What a packet passes behind its sending port, in the order of its path; circuits pass no arbiter.
-std::vector<stream::StreamArbiter*> Array::arbiters_of(const program::Route& route) {
-    std::vector<stream::StreamArbiter*> arbiters;
+// What a packet passes behind its sending port, in the order of its path, and the ports it comes in
+// by; circuits pass no arbiter.
+std::vector<std::pair<stream::StreamArbiter*, program::SwitchPort>> Array::arbiters_of(
+    const program::Route& route) {
+    std::vector<std::pair<stream::StreamArbiter*, program::SwitchPort>> arbiters;
     if (!route.packet_id) {
         return arbiters;
     }
     for (const program::Hop& hop : route.path) {
         stream::StreamArbiter& next = arbiter(
             hop.tile, hop.arbiter ? fmt::format("arbiter{}", *hop.arbiter) : name_of(hop.out));
-        if (std::find(arbiters.begin(), arbiters.end(), &next) == arbiters.end()) {
-            arbiters.push_back(&next);
+        const bool passed = std::any_of(arbiters.begin(), arbiters.end(),
+                                        [&next](const auto& each) { return each.first == &next; });
+        if (!passed) {
+            arbiters.emplace_back(&next, hop.in);
         }
     }
     return arbiters;
@@ -189,9 +193,17 @@ void Array::build_flows(bool functional) {
         if (route.packet_id) {
             header = static_cast<std::uint32_t>(*route.packet_id);
         }
+        const auto passed = arbiters_of(route);
+        std::vector<stream::StreamArbiter*> arbiters;
+        for (const auto& entry : passed) {
+            arbiters.push_back(entry.first);
+        }
         flows_.push_back(std::make_unique<stream::StreamFlow>(
-            route.name, streams_, *sources_.at(route.source), branches, arbiters_of(route), header,
+            route.name, streams_, *sources_.at(route.source), branches, arbiters, header,
             route.keep_header, functional));
+        for (const auto& [each, port] : passed) {
+            each->enters(*flows_.back(), port);
+        }
         if (route.packet_id) {  // a packet waits until the one before has left the sender
             const auto port = stream::port_of(route.source, config_.kind_of(route.source.tile));
             flows_.back()->set_sending_port(arbiter(route.source.tile, "from_" + name_of(port)));
@@ -201,6 +213,12 @@ void Array::build_flows(bool functional) {
         } else {
             channel_flows_.at(route.source)->add(route.packet_id, *flows_.back());
         }
+    }
+}
+
+void Array::set_merges() {
+    for (const program::Merge& merge : program_.merges) {
+        arbiter(merge.tile, fmt::format("arbiter{}", merge.arbiter)).take_turns(merge.turns);
     }
 }
 

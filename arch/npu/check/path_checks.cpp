@@ -55,6 +55,10 @@ class PathChecks : private ProblemList {
             check_rules(slave, packets);
         }
         check_arbiters();
+        for (const program::Merge& merge : program_.merges) {
+            const auto about = at(merge.where);
+            check(merge);
+        }
         return take_problems();
     }
 
@@ -227,6 +231,28 @@ class PathChecks : private ProblemList {
         }
     }
 
+    void check(const program::Merge& merge) {
+        const std::string of =
+            fmt::format("tile {},{} arbiter {}", merge.tile.column, merge.tile.row, merge.arbiter);
+        require(config_.lock_kind == LockKind::Counting,
+                "{}: the switches of this device merge in no fixed order", of);
+        require(merge.arbiter < stream::kMergingArbiters,
+                "{}: arbiters 0..{} merge in a fixed order", of, stream::kMergingArbiters - 1);
+        require(!merge.turns.empty() && merge.turns.size() <= stream::kMergeTurns,
+                "{}: has 1..{} turns, not {}", of, stream::kMergeTurns, merge.turns.size());
+        require(config_.contains(merge.tile), "{}: is outside the array", of);
+        for (const program::Merge::Turn& turn : merge.turns) {
+            require(turn.packets >= 1 && turn.packets <= stream::kMergePackets,
+                    "{}: a turn has 1..{} packets, not {}", of, stream::kMergePackets,
+                    turn.packets);
+            require(!config_.contains(merge.tile) ||
+                        turn.in.index < stream::ports_of(config_, config_.kind_of(merge.tile),
+                                                         turn.in.bundle, stream::PortSide::Slave),
+                    "{}: its switch has no input {}", of, name_of(turn.in));
+        }
+        require(merges_.insert({merge.tile, merge.arbiter}).second, "{}: has two orders", of);
+    }
+
     using Group =
         std::pair<std::set<program::SwitchPort>, std::size_t>;  // masters, selects they need
 
@@ -254,6 +280,7 @@ class PathChecks : private ProblemList {
     // Master port -> routes that use it and the slave ports they come from.
     std::map<Place, std::vector<std::pair<const program::Route*, program::SwitchPort>>> users_;
     std::map<Place, std::vector<Packets>> packets_;  // by slave port
+    std::set<std::pair<program::TileCoordinate, std::int64_t>> merges_;
 };
 
 }  // namespace

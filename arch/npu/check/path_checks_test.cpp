@@ -126,6 +126,30 @@ TEST(PathChecks, FivePacketsToFiveOutputsNeedMoreRulesThanAPortHas) {
     EXPECT_EQ(problem(routes), "");
 }
 
+TEST(PathChecks, AnOrderOfAnArbiterHasTheTurnsOfTheHardware) {
+    const auto problem_of = [](const program::Merge& merge) {
+        program::Program program;
+        program.merges = {merge};
+        const auto problems = check_paths(program, device());
+        return problems.empty() ? "" : problems[0];
+    };
+    const program::Merge::Turn turn{*program::parse_port("dma5"), 63};
+    EXPECT_EQ(problem_of({{0, 1}, 1, {turn, turn, turn, turn}}), "");
+    EXPECT_EQ(problem_of({{0, 1}, 1, {turn, turn, turn, turn, turn}}),
+              "tile 0,1 arbiter 1: has 1..4 turns, not 5");
+    EXPECT_EQ(problem_of({{0, 1}, 1, {}}), "tile 0,1 arbiter 1: has 1..4 turns, not 0");
+    EXPECT_EQ(problem_of({{0, 1}, 2, {turn}}),
+              "tile 0,1 arbiter 2: arbiters 0..1 merge in a fixed order");
+    EXPECT_EQ(problem_of({{0, 1}, 0, {{turn.in, 64}}}),
+              "tile 0,1 arbiter 0: a turn has 1..63 packets, not 64");
+    EXPECT_EQ(problem_of({{0, 2}, 0, {turn}}), "tile 0,2 arbiter 0: its switch has no input dma5");
+    EXPECT_EQ(problem_of({{0, 9}, 0, {turn}}), "tile 0,9 arbiter 0: is outside the array");
+    program::Program twice;
+    twice.merges = {{{0, 1}, 0, {turn}}, {{0, 1}, 0, {turn}}};
+    EXPECT_EQ(check_paths(twice, device()),
+              std::vector<std::string>{"tile 0,1 arbiter 0: has two orders"});
+}
+
 TEST(Router, KeepsToLegalCrossings) {
     // Straight up; a memory tile's channel to another of its own, which has to leave the tile and
     // come back; a shim's read channel to its own write channel, likewise.

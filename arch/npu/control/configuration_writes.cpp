@@ -58,6 +58,16 @@ std::int64_t of_shim_channels(const program::Program& program, const NpuConfig& 
     return std::ssize(channels);
 }
 
+// One a turn, as aie-rt writes half a register at a time, and the one that enables them.
+std::int64_t of_merges(const program::Program& program) {
+    constexpr std::int64_t kEnable = 1;
+    std::int64_t writes = 0;
+    for (const program::Merge& merge : program.merges) {
+        writes += std::ssize(merge.turns) + kEnable;
+    }
+    return writes;
+}
+
 std::int64_t of_cascades(const program::Program& program) {
     std::set<TileCoordinate> tiles;
     for (const program::Cascade& cascade : program.cascades) {
@@ -70,8 +80,8 @@ std::int64_t of_cascades(const program::Program& program) {
 
 std::int64_t configuration_writes(const program::Program& program, const NpuConfig& config) {
     std::int64_t writes = std::ssize(program.cores) * of_core(config) + std::ssize(program.locks) +
-                          of_switches(program) + of_shim_channels(program, config) +
-                          of_cascades(program);
+                          of_switches(program) + of_merges(program) +
+                          of_shim_channels(program, config) + of_cascades(program);
     for (const program::TileDma& dma : program.dmas) {
         writes += of_dma(dma);
     }

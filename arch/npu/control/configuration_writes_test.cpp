@@ -64,6 +64,12 @@ TEST(ConfigurationWrites, PacketsShareTheirWaysOut) {
     EXPECT_EQ(writes_of(program), 2 * (2 + 3) + 1);
 }
 
+TEST(ConfigurationWrites, AnOrderOfAnArbiterTakesOneATurnAndIsEnabled) {
+    program::Program program;
+    program.merges = {{{0, 1}, 0, {{kIntoCore.in, 1}, {kIntoCore.out, 2}, {kIntoCore.in, 3}}}};
+    EXPECT_EQ(writes_of(program), 3 + 1);
+}
+
 TEST(ConfigurationWrites, BothTilesOfACascadeHaveARegister) {
     program::Program program;
     program.cascades = {{"sums", {0, 2}, {0, 1}}};

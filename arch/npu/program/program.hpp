@@ -194,6 +194,20 @@ struct Route {
 // Whether a packet's header reaches the receiver.
 bool keeps_header(const Route& route, const ChannelId& destination);
 
+// An arbiter that passes the packets of its switch's inputs in a fixed order ("deterministic
+// merge"): so many of the first turn's input, then of the next one's, and again from the first.
+// Packets that come in by other ports never pass it.
+struct Merge {
+    TileCoordinate tile;
+    std::int64_t arbiter = 0;
+    struct Turn {
+        SwitchPort in;
+        std::int64_t packets = 1;
+    };
+    std::vector<Turn> turns;
+    base::FilePlace where = {};
+};
+
 // The 512-bit way from a core to the one east or south of it. A core has one in, one out.
 struct Cascade {
     std::string name;
@@ -377,6 +391,7 @@ struct Program {
     std::vector<ExternalBuffer> external_buffers;
     std::vector<TileDma> dmas;
     std::vector<Route> routes;
+    std::vector<Merge> merges = {};
     std::vector<ChannelId> traced = {};  // trace units feed them: here nothing arrives
     std::vector<LogicStream> logic_streams;
     std::vector<Cascade> cascades;

@@ -11,6 +11,28 @@
 
 namespace tilesim::arch::npu::program {
 
+std::string scalar(const std::string& name) {
+    const auto plain = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+               std::string_view{"_.-+/$()"}.find(c) != std::string_view::npos;
+    };
+    const bool nothing = name.empty() || name == "null" || name == "Null" || name == "NULL";
+    if (!nothing && name[0] != '-' && std::all_of(name.begin(), name.end(), plain)) {
+        return name;
+    }
+    std::string text = "\"";
+    for (const char c : name) {
+        if (c == '"' || c == '\\') {
+            text += fmt::format("\\{}", c);
+        } else if (std::iscntrl(static_cast<unsigned char>(c)) != 0) {
+            text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+        } else {
+            text += c;
+        }
+    }
+    return text + "\"";
+}
+
 namespace {
 
 std::string tile(TileCoordinate at) {
@@ -34,29 +56,6 @@ std::string further_keys(const Kernel& k) {
     text += k.by_element ? ", by_element: on" : "";
     text += k.marked ? "" : ", marked: off";
     return text;
-}
-
-// As a YAML scalar: quoted where the plain text would be read as something else.
-std::string scalar(const std::string& name) {
-    const auto plain = [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-               std::string_view{"_.-+/$()"}.find(c) != std::string_view::npos;
-    };
-    const bool nothing = name.empty() || name == "null" || name == "Null" || name == "NULL";
-    if (!nothing && name[0] != '-' && std::all_of(name.begin(), name.end(), plain)) {
-        return name;
-    }
-    std::string text = "\"";
-    for (const char c : name) {
-        if (c == '"' || c == '\\') {
-            text += fmt::format("\\{}", c);
-        } else if (std::iscntrl(static_cast<unsigned char>(c)) != 0) {
-            text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-        } else {
-            text += c;
-        }
-    }
-    return text + "\"";
 }
 
 template <class Named>
@@ -145,6 +144,7 @@ class Printer {
         storage();
         dmas();
         routes();
+        merges();
         traced();
         logic_streams();
         cores();
@@ -218,6 +218,19 @@ class Printer {
                                      r.keep_header ? "on" : "off");
             }
             text_ += fmt::format("    path: [{}]\n", fmt::join(path, ", "));
+        }
+    }
+
+    void merges() {
+        text_ += program_.merges.empty() ? "" : "merges:\n";
+        for (const Merge& merge : program_.merges) {
+            std::vector<std::string> turns;
+            for (const Merge::Turn& turn : merge.turns) {
+                turns.push_back(
+                    fmt::format("{{in: {}, packets: {}}}", name_of(turn.in), turn.packets));
+            }
+            line(fmt::format("{{tile: {}, arbiter: {}, turns: [{}]}}", tile(merge.tile),
+                             merge.arbiter, fmt::join(turns, ", ")));
         }
     }
 

@@ -39,6 +39,9 @@ class Reader {
         for (Node& entry : root_.list("routes", "streams between channels")) {
             route(entry);
         }
+        for (Node& entry : root_.list("merges", "arbiters that pass packets in a fixed order")) {
+            merge(entry);
+        }
         for (Node& entry :
              root_.list("traced", "channels that trace units feed: nothing arrives")) {
             program_.traced.push_back(read_channel(entry));
@@ -152,6 +155,22 @@ class Reader {
             entry.error("to", "must name at least one channel");
         }
         add(program_.routes, route, entry);
+    }
+
+    void merge(Node& entry) {
+        Merge merge;
+        merge.tile = read_tile(entry);
+        entry.required("arbiter", merge.arbiter, kCount, "which of the switch's");
+        for (Node& each : entry.list("turns", "whose packets pass, in order, and again")) {
+            Merge::Turn turn;
+            turn.in = read_port(each, "in");
+            each.optional("packets", turn.packets, kCount, "so many of them");
+            each.done();
+            merge.turns.push_back(turn);
+        }
+        entry.done();
+        merge.where = entry.place();
+        program_.merges.push_back(std::move(merge));
     }
 
     void logic_stream(Node& entry) {

@@ -34,6 +34,8 @@ routes:
     packet_id: 5
     keep_header: on
     path: [{tile: [0, 1], in: dma0, out: north0, arbiter: 3}]
+merges:
+  - {tile: [0, 1], arbiter: 1, turns: [{in: dma0, packets: 3}, {in: south2, packets: 1}]}
 traced:
   - {tile: [0, 0], channel: s2mm0}
 kernels:

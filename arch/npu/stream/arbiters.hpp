@@ -5,10 +5,12 @@
 //          arbiters than such groups, some share one.
 // Ignores: the order in which a compiler hands arbiters out, which decides who shares where they do
 //          not suffice.
-// Source:  AMD AM020 (amsel and msel); mlir-aie's lowering of packet flows.
+// Source:  AMD AM020 (amsel and msel), AM025 (Deterministic_Merge); mlir-aie's lowering of packet
+// flows.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "arch/npu/program/program.hpp"
 
@@ -16,6 +18,10 @@ namespace tilesim::arch::npu::stream {
 
 inline constexpr std::size_t kArbiters = 6;  // per switch
 inline constexpr std::size_t kSelects = 4;   // combinations of outputs an arbiter tells apart
+// Deterministic merge: which arbiters have it, how many turns, how many packets in one.
+inline constexpr std::int64_t kMergingArbiters = 2;
+inline constexpr std::size_t kMergeTurns = 4;
+inline constexpr std::int64_t kMergePackets = 63;
 
 // Sets Hop::arbiter where more than one master, or more than one packet's masters, share one.
 // Switches of which a route states arbiters are left as they are.

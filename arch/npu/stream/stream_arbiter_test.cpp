@@ -137,25 +137,79 @@ TEST(StreamArbiter, IsHeldBetweenTheTransfersOfAPacket) {
     EXPECT_EQ(bench.receiver.received.at(0), 160_cyc + kLatency);
 }
 
-TEST(StreamArbiter, ServesPacketsInOrderOfTheirArrival) {
-    Bench bench;
+// Three flows to one receiver, each with a packet of 40 words a turn.
+struct ThreeFlows : Bench {
     std::array<Source, 3> sources;
-    Receiver receiver{bench.scheduler};
+    Receiver receiver{scheduler};
     StreamArbiter arbiter{"arbiter"};
     std::vector<std::unique_ptr<StreamFlow>> flows;
-    for (Source& source : sources) {
-        flows.push_back(flow_to(bench, source, {&receiver}, {&arbiter}, 1));
+
+    ThreeFlows() {
+        for (Source& source : sources) {
+            flows.push_back(flow_to(*this, source, {&receiver}, {&arbiter}, 1));
+        }
+        at(0_cyc, [this] { receiver.sink.begin(1000, 0_cyc); });
     }
-    constexpr std::array<std::size_t, 3> kOrder{1, 2, 0};  // not the order they were built in
-    bench.at(0_cyc, [&] { receiver.sink.begin(3 * 40, 0_cyc); });
-    for (std::size_t i = 0; i < kOrder.size(); ++i) {
-        const Cycles arrives{static_cast<std::int64_t>(3 * i)};
-        bench.at(arrives, [&, i, arrives] { flows[kOrder[i]]->begin(40, 40, arrives); });
+    void begin(std::size_t flow, Cycles from) {
+        at(from, [this, flow, from] { flows[flow]->begin(40, 40, from); });
     }
+    // When the packet that is served as this one, counted from 1, has left: each has a header, and
+    // follows without a gap, its header having waited.
+    static Cycles end(std::int64_t packet) { return 1_cyc + Cycles{40 * packet}; }
+};
+
+TEST(StreamArbiter, ServesPacketsOfOnePortInOrderOfTheirArrival) {
+    ThreeFlows bench;
+    bench.begin(1, 0_cyc);  // not the order they were built in
+    bench.begin(2, 3_cyc);
+    bench.begin(0, 6_cyc);
     bench.run();
-    EXPECT_EQ(sources[1].sent.at(0), 41_cyc);
-    EXPECT_EQ(sources[2].sent.at(0), 81_cyc);
-    EXPECT_EQ(sources[0].sent.at(0), 121_cyc);
+    EXPECT_EQ(bench.sources[1].sent.at(0), ThreeFlows::end(1));
+    EXPECT_EQ(bench.sources[2].sent.at(0), ThreeFlows::end(2));
+    EXPECT_EQ(bench.sources[0].sent.at(0), ThreeFlows::end(3));
+}
+
+// As npu1 serves them: mlir-aie test/npu-xrt/packet_flow_merge_order without an order.
+TEST(StreamArbiter, ServesPortsInTurnWhateverArrivedFirst) {
+    ThreeFlows bench;
+    using program::Bundle;
+    bench.arbiter.enters(*bench.flows[0], {Bundle::North, 2});
+    bench.arbiter.enters(*bench.flows[1], {Bundle::East, 2});
+    bench.arbiter.enters(*bench.flows[2], {Bundle::East, 0});
+    bench.begin(0, 0_cyc);
+    bench.begin(1, 3_cyc);
+    bench.begin(2, 6_cyc);
+    // Behind the packet from east0 the next port is east2, not north2 again.
+    bench.begin(0, 50_cyc);
+    bench.run();
+    EXPECT_EQ(bench.sources[2].sent.at(0), ThreeFlows::end(2));
+    EXPECT_EQ(bench.sources[1].sent.at(0), ThreeFlows::end(3));
+    EXPECT_EQ(bench.sources[0].sent, (std::vector{ThreeFlows::end(1), ThreeFlows::end(4)}));
+}
+
+TEST(StreamArbiter, KeepsAFixedOrderAndWaitsForWhoseTurnItIs) {
+    ThreeFlows bench;
+    constexpr std::array<program::SwitchPort, 3> kPorts{
+        {{program::Bundle::Dma, 0}, {program::Bundle::Dma, 1}, {program::Bundle::Dma, 2}}};
+    for (std::size_t i = 0; i < kPorts.size(); ++i) {
+        bench.arbiter.enters(*bench.flows[i], kPorts[i]);
+    }
+    bench.arbiter.take_turns({{kPorts[1], 1}, {kPorts[0], 2}});
+    bench.begin(0, 0_cyc);
+    bench.begin(2, 0_cyc);
+    bench.at(10_cyc, [&] {
+        EXPECT_EQ(bench.flows[0]->waiting_arbiter(), &bench.arbiter);
+        EXPECT_EQ(bench.arbiter.owner(), nullptr);
+        EXPECT_EQ(bench.arbiter.next_owners(),
+                  std::vector<const ArbiterClient*>{bench.flows[1].get()});
+    });
+    bench.begin(1, 20_cyc);  // ends in 61; the first of the two that follow in 101
+    bench.begin(1, 70_cyc);
+    bench.begin(0, 150_cyc);
+    bench.run();
+    EXPECT_EQ(bench.sources[0].sent, (std::vector{101_cyc, 191_cyc}));
+    EXPECT_EQ(bench.sources[1].sent, (std::vector{61_cyc, 231_cyc}));
+    EXPECT_TRUE(bench.sources[2].sent.empty());  // has no turn
 }
 
 TEST(StreamArbiter, APacketHoldsEveryArbiterOnItsWay) {

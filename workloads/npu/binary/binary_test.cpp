@@ -389,6 +389,16 @@ TEST(SwitchRegisters, CircuitsPacketsAndTheShimsMultiplexers) {
     EXPECT_THAT(packets, HasSubstr("%a2_1 = aie.amsel<2> (1)"));
     EXPECT_THAT(packets, HasSubstr("aie.masterset(DMA : 1, %a2_1) {keep_pkt_header = false}"));
     EXPECT_THAT(packets, HasSubstr("aie.packet_rules(South : 0) {\n    aie.rule(31, 3, %a2_1)"));
+    // The same arbiter in turns: one packet of South 0, two of DMA 1 (slave 2); only once enabled.
+    TileRegisters merging{{0x3F008, 0xC0000080 | 2U << 3 | 1},
+                          {0x3F114, 3U << 30},
+                          {0x3F250, 3U << 24 | 31U << 16 | 1U << 8 | 1U << 4 | 1},
+                          {0x3F810, 2U << 24 | 2U << 16 | 1U << 8 | 5}};
+    EXPECT_THAT(switches_of(SwitchKind::Core, "t", merging),
+                HasSubstr("%a1_1 = aie.amsel<1> (1)\n"));
+    merging[0x3F818] = 1;
+    EXPECT_THAT(switches_of(SwitchKind::Core, "t", merging),
+                HasSubstr("aie.amsel<1> (1) deterministic_merge [<South : 0, 1>, <DMA : 1, 2>]\n"));
     EXPECT_THAT(switches_of(SwitchKind::Shim, "s", {{0x1F000, 1U << 10}, {0x1F004, 1U << 4}}),
                 testing::AllOf(HasSubstr("aie.connect<DMA : 0, North : 3>"),
                                HasSubstr("aie.connect<North : 2, DMA : 0>")));

@@ -1,8 +1,10 @@
 #include "workloads/npu/binary/switch_registers.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -16,8 +18,8 @@ struct Ports {
     std::int64_t count;
 };
 struct Layout {
-    std::int64_t masters, slaves, slots;  // offsets of the first
-    std::span<const Ports> out, in;       // in the order of their registers
+    std::int64_t masters, slaves, slots, merges;  // offsets of the first
+    std::span<const Ports> out, in;               // in the order of their registers
 };
 
 constexpr std::int64_t kSlotsOfPort = 4;
@@ -38,11 +40,11 @@ constexpr Ports kShimIn[] = {{"TileControl", 1}, {"FIFO", 1}, {"South", 8}, {"We
 Layout layout_of(SwitchKind kind) {
     switch (kind) {
         case SwitchKind::Core:
-            return {0x3F000, 0x3F100, 0x3F200, kCoreOut, kCoreIn};
+            return {0x3F000, 0x3F100, 0x3F200, 0x3F800, kCoreOut, kCoreIn};
         case SwitchKind::Memory:
-            return {0xB0000, 0xB0100, 0xB0200, kMemoryOut, kMemoryIn};
+            return {0xB0000, 0xB0100, 0xB0200, 0xB0800, kMemoryOut, kMemoryIn};
         case SwitchKind::Shim:
-            return {0x3F000, 0x3F100, 0x3F200, kShimOut, kShimIn};
+            return {0x3F000, 0x3F100, 0x3F200, 0x3F800, kShimOut, kShimIn};
     }
     return {};
 }
@@ -114,9 +116,31 @@ class SwitchText {
     std::string select(std::uint32_t arbiter, std::uint32_t msel) {
         const std::string name = fmt::format("%a{}_{}", arbiter, msel);
         if (selects_.find(name + " ") == selects_.npos) {
-            selects_ += fmt::format("  {} = aie.amsel<{}> ({})\n", name, arbiter, msel);
+            selects_ += fmt::format("  {} = aie.amsel<{}> ({}){}\n", name, arbiter, msel,
+                                    merges_told_.insert(arbiter).second ? merge(arbiter) : "");
         }
         return name;
+    }
+
+    // The fixed order in which an arbiter passes packets, where it is enabled. Turns of no packets
+    // are none.
+    std::string merge(std::uint32_t arbiter) const {
+        constexpr std::int64_t kStep = 0x10, kControl = 8;
+        constexpr std::uint32_t kMerging = 2, kTurns = 4;
+        const std::int64_t first = layout_.merges + kStep * arbiter;
+        if (arbiter >= kMerging || (at(first + kControl) & 1) == 0) {
+            return "";
+        }
+        std::vector<std::string> turns;
+        for (std::uint32_t turn = 0; turn < kTurns; ++turn) {
+            const std::uint32_t half = at(first + turn / 2 * kWordStep) >> (turn % 2 * 16);
+            const auto in = port(layout_.in, bits(half, 4, 0));
+            if (in && bits(half, 13, 8) > 0) {
+                turns.push_back(fmt::format("<{}, {}>", *in, bits(half, 13, 8)));
+            }
+        }
+        return turns.empty() ? ""
+                             : fmt::format(" deterministic_merge [{}]", fmt::join(turns, ", "));
     }
 
     void rules(const std::string& in, std::int64_t number) {
@@ -138,6 +162,7 @@ class SwitchText {
     Layout layout_;
     const TileRegisters& registers_;
     std::string selects_, masters_, rules_, circuits_;
+    std::set<std::uint32_t> merges_told_;  // arbiters whose order is said with a selector
     int number_ = 0;
 };
 

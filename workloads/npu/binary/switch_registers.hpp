@@ -1,8 +1,8 @@
 // The stream switches and shim multiplexers that a configuration's register writes set, as the
 // operations that say the same.
 //
-// Source: AMD AM025 and AM029: Stream_Switch_{Master_Config, Slave_Config, Slave_Slot}, Mux_Config,
-//         Demux_Config.
+// Source: AMD AM025 and AM029: Stream_Switch_{Master_Config, Slave_Config, Slave_Slot,
+//         Deterministic_Merge_*}, Mux_Config, Demux_Config.
 #pragma once
 
 #include <cstdint>

@@ -177,7 +177,8 @@ TEST(DesignStreams, HostsDataWithHeadersGoesTheOneWayThereIs) {
         "metadata = @in} : memref<8xi32>\n";
     const std::string body =
         "%s = aie.tile(0, 0) %m = aie.tile(0, 1)\n"
-        "aie.switchbox(%s) { %x = aie.amsel<0> (0) deterministic_merge [<South : 3, 1>]\n"
+        "aie.switchbox(%s) { %x = aie.amsel<0> (0) deterministic_merge [<South : 3, 1>, "
+        "<West : 1, 3>]\n"
         "aie.masterset(North : 1, %x)\n"
         "aie.packet_rules(South : 3) { aie.rule(31, 6, %x) } }\n"
         "aie.shim_mux(%s) { aie.connect<DMA : 0, North : 3> }\n"
@@ -193,7 +194,13 @@ TEST(DesignStreams, HostsDataWithHeadersGoesTheOneWayThereIs) {
     ASSERT_TRUE(write.descriptor.packet);
     EXPECT_TRUE(write.descriptor.packet->in_data);
     EXPECT_THAT(design.notes, testing::Contains(HasSubstr("taken to name packet 6, the only one")));
-    EXPECT_THAT(design.notes, testing::Contains(HasSubstr("deterministic_merge of an arbiter")));
+    ASSERT_EQ(design.program.merges.size(), 1U);
+    const program::Merge& merge = design.program.merges[0];
+    EXPECT_EQ(merge.tile, (program::TileCoordinate{0, 0}));
+    EXPECT_EQ(merge.arbiter, 0);
+    ASSERT_EQ(merge.turns.size(), 2U);
+    EXPECT_EQ(name_of(merge.turns[1].in), "west1");
+    EXPECT_EQ(merge.turns[1].packets, 3);
 }
 
 // Two allocations of one channel take turns by the packets they state.

@@ -23,6 +23,27 @@ class Switches {
              const std::map<TilePort, std::vector<TilePort>>& wires)
         : lowering_(lowering), wires_(wires), settings_(lowering, routed) {}
 
+    // The orders that arbiters keep; of use where the routes that have been traced pass them.
+    void add_merges() {
+        program::Program& program = lowering_.program;
+        for (const program::Merge& merge : settings_.merges()) {
+            const bool passed = std::any_of(
+                program.routes.begin(), program.routes.end(), [&merge](const auto& route) {
+                    return std::any_of(route.path.begin(), route.path.end(), [&](const auto& hop) {
+                        return hop.tile == merge.tile && hop.arbiter == merge.arbiter;
+                    });
+                });
+            if (passed) {
+                program.merges.push_back(merge);
+            } else {
+                lowering_.note(fmt::format(
+                    "line {}: no packets that are known here pass this arbiter, and its order is "
+                    "left out",
+                    merge.where.line));
+            }
+        }
+    }
+
     // Adds a route for every stream that leaves a DMA channel or a core's own port.
     void trace_all() {
         const auto packet_ids = packet_ids_sent(lowering_.program);
@@ -312,6 +333,7 @@ void lower_routes(Lowering& lowering, const Operation& routed) {
         return ways;
     });
     switches.trace_all();
+    switches.add_merges();
     const bool result_of_routing = &routed != &lowering.device;
     for (const Flow& flow : flows) {
         const auto missing = unreached(lowering.program, flow);

@@ -61,14 +61,15 @@ std::pair<Port, Port> SwitchSettings::connection(const Operation& operation) {
 }
 
 void SwitchSettings::switchbox(const Operation& operation) {
-    Switch& box = switches_[tile_of(operation)];
+    const program::TileCoordinate tile = tile_of(operation);
+    Switch& box = switches_[tile];
     std::map<std::string, Select> selects;
     for (const Operation& each : region_of(operation).blocks.front().operations) {
         if (each.name == "aie.connect") {
             const auto [from, to] = connection(each);
             box.circuits[from].push_back(to);
         } else if (each.name == "aie.amsel") {
-            amsel(each, selects);
+            amsel(each, selects, tile);
         } else if (each.name == "aie.masterset") {
             masterset(each, selects, box);
         } else if (each.name == "aie.packet_rules") {
@@ -80,7 +81,8 @@ void SwitchSettings::switchbox(const Operation& operation) {
     }
 }
 
-void SwitchSettings::amsel(const Operation& operation, std::map<std::string, Select>& selects) {
+void SwitchSettings::amsel(const Operation& operation, std::map<std::string, Select>& selects,
+                           program::TileCoordinate tile) {
     Cursor cursor(operation);
     Select select;
     select.arbiter = Cursor(cursor.group("<")).integer();
@@ -94,13 +96,28 @@ void SwitchSettings::amsel(const Operation& operation, std::map<std::string, Sel
                                     kArbiters - 1, kSelects - 1, select.arbiter, select.msel));
     }
     if (cursor.skip_word("deterministic_merge")) {
-        lowering_.note(
-            "deterministic_merge of an arbiter is left out: packets pass in the order they come, "
-            "not in that of its slots");
+        merge(Cursor(cursor.group("[")), {tile, select.arbiter, {}, operation.where});
     }
     if (operation.results.size() == 1) {
         selects[operation.results[0]] = select;
     }
+}
+
+void SwitchSettings::merge(Cursor turns, program::Merge merge) {
+    do {
+        Cursor slot(turns.group("<"));
+        const Location where = slot.where();
+        const Port port = read_port(slot);
+        const auto in = port.of_switch();
+        if (!in) {
+            throw ReadError(where, fmt::format("{} : {} is no port of a switch that packets come "
+                                               "in by",
+                                               port.bundle, port.index));
+        }
+        slot.expect(",");
+        merge.turns.push_back({*in, slot.integer()});
+    } while (turns.skip(","));
+    merges_.push_back(std::move(merge));
 }
 
 Select SwitchSettings::select_of(Cursor& cursor, const std::map<std::string, Select>& selects) {

@@ -47,13 +47,18 @@ class SwitchSettings {
 
     const std::map<program::TileCoordinate, Switch>& switches() const { return switches_; }
     const std::map<program::TileCoordinate, ShimMux>& muxes() const { return muxes_; }
+    // Arbiters that pass packets in a fixed order.
+    const std::vector<program::Merge>& merges() const { return merges_; }
 
   private:
     program::TileCoordinate tile_of(const Operation& operation);
     static std::pair<Port, Port> connection(const Operation& operation);
     void switchbox(const Operation& operation);
     // %0 = aie.amsel<1> (2): arbiter 1, selector 2
-    void amsel(const Operation& operation, std::map<std::string, Select>& selects);
+    void amsel(const Operation& operation, std::map<std::string, Select>& selects,
+               program::TileCoordinate tile);
+    // [<North : 1, 1>, <DMA : 0, 3>] behind deterministic_merge: a port and how many packets.
+    void merge(Cursor turns, program::Merge merge);
     static Select select_of(Cursor& cursor, const std::map<std::string, Select>& selects);
     static void masterset(const Operation& operation, const std::map<std::string, Select>& selects,
                           Switch& box);
@@ -67,6 +72,7 @@ class SwitchSettings {
     std::map<std::string, program::TileCoordinate> tiles_;
     std::map<program::TileCoordinate, Switch> switches_;
     std::map<program::TileCoordinate, ShimMux> muxes_;
+    std::vector<program::Merge> merges_;
 };
 
 }  // namespace tilesim::workloads::npu::mlir::routes
