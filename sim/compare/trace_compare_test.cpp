@@ -60,6 +60,37 @@ TEST(TraceFile, SaysWhatIsMissing) {
     EXPECT_EQ(lost.lanes.size(), 1U);
 }
 
+// Several recordings in one file, each with times of its own: mlir-aie's parser on one buffer after
+// the other.
+TEST(TraceFile, OfSeveralRecordingsTheFirstIsTaken) {
+    const std::vector<Event> once{{"A", 1, 5}, {"B", 6, 7}, {"A", 11, 15}, {"A", 21, 25}};
+    std::vector<Event> thrice;
+    for (int i = 0; i < 3; ++i) {
+        thrice.insert(thrice.end(), once.begin(), once.end());
+        thrice.push_back({"C", 30, 31});
+    }
+    thrice.push_back({"D", 40, 41});  // which the first recording does not have
+    const TraceFile file = trace(thrice);
+    const TraceFile alone = trace(once);
+    for (const auto& [lane, intervals] : alone.lanes) {
+        ASSERT_EQ(file.lanes.at(lane).size(), intervals.size()) << lane.second;
+        EXPECT_EQ(file.lanes.at(lane).back().begin, intervals.back().begin);
+    }
+    EXPECT_EQ(file.lanes.size(), alone.lanes.size() + 1);
+    EXPECT_THAT(file.notes,
+                ElementsAre("the file has 3 recordings, each with times of its own: the first is "
+                            "compared, 11 events of the others are left out"));
+    EXPECT_TRUE(file.flaws.empty());
+}
+
+TEST(TraceFile, LanesOneBehindTheOtherAreOneRecording) {
+    const TraceFile file =
+        trace({{"A", 1, 5}, {"A", 100, 105}, {"B", 2, 3}, {"B", 90, 95}, {"C", 0, 4}});
+    EXPECT_TRUE(file.notes.empty());
+    EXPECT_EQ(file.lanes.size(), 3U);
+    EXPECT_EQ(file.lanes.at({"core_trace for tile2,0", "B"}).size(), 2U);
+}
+
 // Kernels of 9 cycles every 20, stalls of 7 between them, in ticks of this many cycles.
 TraceFile ticking(std::int64_t tick) {
     std::vector<Event> events;

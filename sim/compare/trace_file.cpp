@@ -22,6 +22,8 @@ constexpr std::int64_t kWrap = std::int64_t{1} << 32;
 constexpr double kMostStamp = 1e18;  // what is added to it by wraps still fits
 
 class Reader {
+    using Key = std::pair<std::int64_t, std::string>;  // pid, event
+
   public:
     void add(const json& event) {
         if (!event.is_object() || !event.contains("ph") || !event["ph"].is_string()) {
@@ -52,6 +54,12 @@ class Reader {
             unpaired_ += still_on;
         } else {
             note_still_on(result, still_on);
+        }
+        if (recordings_ > 1) {
+            result.notes.push_back(fmt::format(
+                "the file has {} recordings, each with times of its own: the first is compared, {} "
+                "events of the others are left out",
+                recordings_, further_events_));
         }
         result.device = device_;
         result.window_begin = window_begin_;
@@ -145,8 +153,14 @@ class Reader {
         }
         ++whole_;
         const std::int64_t pid = process_of(event);
-        const std::int64_t now = unwrapped(pid, event["ts"].get<std::int64_t>());
-        auto& open = open_[{pid, event["name"]}];
+        const Key key{pid, event["name"]};
+        const auto raw = event["ts"].get<std::int64_t>();
+        if (of_a_further_recording(key, raw, begins)) {
+            further_events_ += begins ? 1 : 0;
+            return;
+        }
+        const std::int64_t now = unwrapped(pid, raw);
+        auto& open = open_[key];
         if (begins) {
             unpaired_ += open ? 1 : 0;
             open = now;
@@ -157,6 +171,26 @@ class Reader {
             intervals_[{pid, event["name"]}].push_back({*open, now});
             open.reset();
         }
+    }
+
+    // Where a lane begins anew, back in the first half of its times, its process was recorded
+    // again: whoever writes the lanes one behind the other begins each but once. What follows
+    // belongs to that recording.
+    bool of_a_further_recording(const Key& key, std::int64_t stamp, bool begins) {
+        Clock& clock = clocks_[key.first];
+        Times& times = times_[key];
+        const std::int64_t time = stamp + clock.offset;
+        const bool wraps = clock.last - time > kWrap / 2;
+        if (begins && !wraps && times.recording == clock.recording && time < times.last &&
+            time <= times.first + (times.last - times.first) / 2) {
+            clock = {.recording = clock.recording + 1};
+            recordings_ = std::max(recordings_, clock.recording + 1);
+        }
+        if (times.recording != clock.recording) {
+            times = {clock.recording, time, time};
+        }
+        times.last = std::max(times.last, time);
+        return clock.recording > 0;
     }
 
     std::int64_t unwrapped(std::int64_t pid, std::int64_t stamp) {
@@ -176,14 +210,21 @@ class Reader {
     struct Clock {
         std::int64_t last = INT64_MIN / 2;
         std::int64_t offset = 0;
+        std::int64_t recording = 0;
     };
-    using Key = std::pair<std::int64_t, std::string>;  // pid, event
+    // Of a lane, in the recording under way: the first, and the last so far.
+    struct Times {
+        std::int64_t recording = -1;
+        std::int64_t first = 0, last = 0;
+    };
     static constexpr Interval kNoWindow{INT64_MIN, INT64_MAX};
     Interval window_ = kNoWindow;
     std::optional<std::int64_t> window_begin_;
     std::map<std::int64_t, std::string> processes_;
     std::string device_;
     std::map<std::int64_t, Clock> clocks_;
+    std::map<Key, Times> times_;
+    std::int64_t recordings_ = 1, further_events_ = 0;
     std::map<Key, std::optional<std::int64_t>> open_;
     std::map<Key, std::vector<Interval>> intervals_;
     std::int64_t malformed_ = 0, unpaired_ = 0, unsorted_ = 0, wraps_ = 0;
