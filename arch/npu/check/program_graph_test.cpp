@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <utility>
+#include <variant>
 
 #include "arch/npu/check/marked_graph.hpp"
 #include "arch/npu/check/transfer_checks.hpp"
@@ -220,6 +222,24 @@ TEST(TransferChecks, NameBothEndsWhereTotalsDiffer) {
     std::get<program::PushTask>(p.sequence[1]).task.repeat = 3;
     EXPECT_EQ(findings(p).errors[0],
               "tile 0,1 s2mm0 expects 1000 words, tile 0,0 mm2s0 sends 1500");
+}
+
+// A task that is written register by register has no place but what starts it.
+TEST(TransferChecks, WhatIsWrongHasThePlaceOfTheWaitOrOfTheStart) {
+    program::Program p = copy();
+    p.file = "d.mlir";
+    std::int32_t line = 10;
+    for (program::SequenceOp& op : p.sequence) {
+        std::visit([&line](auto& each) { each.where = {line++, 3}; }, op);
+    }
+    EXPECT_TRUE(findings(p).errors.empty());
+    auto& task = std::get<program::PushTask>(p.sequence[3]).task;
+    task.token = false;
+    EXPECT_EQ(findings(p).errors[0].substr(0, 13), "d.mlir:14:3: ");
+    task = {7, 1, true};
+    EXPECT_EQ(findings(p).errors[0],
+              "d.mlir:13:3: tile 0,0 s2mm0: a task leads to descriptor 7, which nobody has "
+              "written");
 }
 
 TEST(TransferChecks, TokensDescriptorsAndQueues) {

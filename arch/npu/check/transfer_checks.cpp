@@ -51,7 +51,7 @@ class TransferChecks {
         }
         for (const program::TileDma& dma : program_.dmas) {
             for (const program::TileDma::Start& start : dma.starts) {
-                count({dma.tile, start.direction, start.channel}, start.task);
+                count({dma.tile, start.direction, start.channel}, start.task, dma.where);
             }
         }
         walk_sequence();
@@ -61,11 +61,12 @@ class TransferChecks {
         if (resets_) {
             return std::move(findings_);  // what a reset drops is not known before the run
         }
-        for (const auto& [channel, waited] : waits_) {
-            if (tokens_[channel] < waited) {
-                error(channel,
-                      fmt::format("the sequence waits for {} tokens of {}, whose tasks send {}",
-                                  waited, place_of(channel), tokens_[channel]));
+        for (const auto& [channel, waits] : waits_) {
+            if (tokens_[channel] < waits.count) {
+                findings_.errors.push_back(
+                    place_text(program_, waits.last) +
+                    fmt::format("the sequence waits for {} tokens of {}, whose tasks send {}",
+                                waits.count, place_of(channel), tokens_[channel]));
             }
         }
         for (const NamedTransfer& sent : named_) {
@@ -96,7 +97,7 @@ class TransferChecks {
             if (const auto* write = std::get_if<program::WriteDescriptor>(&op)) {
                 written_[{write->tile, write->descriptor.id}] = &write->descriptor;
             } else if (const auto* push = std::get_if<program::PushTask>(&op)) {
-                count(push->channel, push->task);
+                count(push->channel, push->task, push->where);
                 const std::int64_t depth =
                     config_.dma_of(config_.kind_of(push->channel.tile)).task_queue_depth;
                 // One task runs, the others queue.
@@ -110,7 +111,8 @@ class TransferChecks {
                             place_of(push->channel), depth + 1, depth));
                 }
             } else if (const auto* wait = std::get_if<program::WaitToken>(&op)) {
-                ++waits_[wait->channel];
+                ++waits_[wait->channel].count;
+                waits_[wait->channel].last = wait->where;
                 pushed.clear();
             } else if (std::holds_alternative<program::WaitIdle>(op)) {
                 pushed.clear();
@@ -123,12 +125,14 @@ class TransferChecks {
         }
     }
 
-    void count(const program::ChannelId& channel, const program::Task& task) {
+    // `where`: of what starts the task, which may not have a place of its own.
+    void count(const program::ChannelId& channel, const program::Task& task,
+               base::FilePlace where) {
         tokens_[channel] += task.token ? 1 : 0;
         if (task.out_of_order) {
             out_of_order_.insert(channel);
         }
-        first_task_.try_emplace(channel, task.where);
+        first_task_.try_emplace(channel, task.where.line > 0 ? task.where : where);
         const auto chain = program::chain_from(task.descriptor, [&](std::int64_t id) {
             const auto place = written_.find({channel.tile, id});
             return place == written_.end() ? nullptr : place->second;
@@ -332,7 +336,11 @@ class TransferChecks {
     std::map<program::ChannelId, std::map<std::int64_t, Moved>> moved_;  // by channel and packet id
     std::map<program::ChannelId, std::int64_t> tokens_;
     std::map<program::ChannelId, base::FilePlace> first_task_;
-    std::map<program::ChannelId, std::int64_t> waits_;
+    struct Waits {
+        std::int64_t count = 0;
+        base::FilePlace last;
+    };
+    std::map<program::ChannelId, Waits> waits_;  // for tokens
     std::set<NamedTransfer> named_;
     std::set<program::ChannelId> out_of_order_;  // receivers
     TransferFindings findings_;

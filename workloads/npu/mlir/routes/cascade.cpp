@@ -72,7 +72,7 @@ class Cascades {
         const program::TileCoordinate tile = lowering_.tile(inside);
         inside.expect(",");
         if (flow) {
-            add(tile, lowering_.tile(inside));
+            add(tile, lowering_.tile(inside), operation.where);
             return;
         }
         Ends ends;
@@ -82,13 +82,14 @@ class Cascades {
         configured_[tile] = ends;
     }
 
-    void add(program::TileCoordinate from, program::TileCoordinate to) {
+    void add(program::TileCoordinate from, program::TileCoordinate to, Location where = {}) {
         auto& cascades = lowering_.program.cascades;
         program::Cascade cascade;
         cascade.name = unique_name(cascades, fmt::format("cascade_{}_{}_to_{}_{}", from.column,
                                                          from.row, to.column, to.row));
         cascade.from = from;
         cascade.to = to;
+        cascade.where = where;
         cascades.push_back(cascade);
     }
 
