@@ -13,16 +13,23 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "arch/base/config.hpp"
 #include "arch/base/temporary_folder_testing.hpp"
+#include "arch/npu/control/descriptor_words.hpp"
+#include "arch/npu/program/program_print.hpp"
 #include "sim/device_files_testing.hpp"
 #include "sim/result_table.hpp"
 #include "sim/scenario.hpp"
 #include "workloads/attribution.hpp"
+#include "workloads/npu/program_file/program_file.hpp"
 
 namespace tilesim::sim::session {
 namespace {
+
+namespace program = arch::npu::program;
 
 using testing::Contains;
 using testing::HasSubstr;
@@ -105,6 +112,25 @@ TEST(Session, ALoweredProgramRunsOnTheDeviceThatTheScenarioNames) {
                 testing::StartsWith("device: " + device + "\nprogram: p\n"));
 }
 
+// What the design's buffers hold at start and what the scenario expects is in what is printed.
+TEST(Session, ALoweredDesignIsReadBackWithWhatItsBuffersHold) {
+    const auto checked = [](const Scenario& scenario) {
+        const workloads::RunResult result = session::run(scenario);
+        EXPECT_TRUE(result.functional->compared());
+        EXPECT_TRUE(result.functional->match);
+        return std::pair{result.cycles, result.functional->checked};
+    };
+    for (const char* name : {"held_at_start", "merge_order", "iteration", "neighbour_memory"}) {
+        const std::string file =
+            fmt::format("{}/configs/programs/{}.yaml", TILESIM_SOURCE_DIR, name);
+        const Scenario scenario = load_scenario(file, {{"run.functional", "on"}});
+        const std::string text = Session().lowered_text(scenario);
+        const Scenario again = parse_scenario(text, "lowered.yaml", {{"run.functional", "on"}});
+        EXPECT_EQ(checked(again), checked(scenario)) << name;
+        EXPECT_EQ(Session().lowered_text(again), text) << name;
+    }
+}
+
 // Compilers' scripts name them insts.bin, x.insts, sequence.txn or insts.
 TEST(Session, ABinaryIsADesignWhateverItsName) {
     const arch::base::TemporaryFolder folder;
@@ -115,6 +141,100 @@ TEST(Session, ABinaryIsADesignWhateverItsName) {
     const std::string file = folder.path() / "copy.insts";
     std::filesystem::copy_file(programs + "copy_insts.bin", file);
     EXPECT_EQ(time(file), time(programs + "copy_insts.bin"));
+}
+
+// What a compiler writes of a sequence that moves nothing but the shims' data.
+class Instructions {
+  public:
+    static std::string bytes_of(const program::Program& program) {
+        Instructions all;
+        for (const program::SequenceOp& op : program.sequence) {
+            if (const auto* write = std::get_if<program::WriteDescriptor>(&op)) {
+                all.add(*write);
+            } else if (const auto* push = std::get_if<program::PushTask>(&op)) {
+                all.add(*push);
+            } else {
+                all.add(std::get<program::WaitToken>(op));
+            }
+        }
+        constexpr std::size_t kHeader = 4;
+        std::string bytes;
+        std::vector<std::uint32_t> words{
+            0x06030100, 0x105, all.operations_,
+            static_cast<std::uint32_t>(4 * (kHeader + all.words_.size()))};
+        words.insert(words.end(), all.words_.begin(), all.words_.end());
+        for (const std::uint32_t word : words) {
+            for (const int shift : {0, 8, 16, 24}) {
+                bytes += static_cast<char>(word >> shift & 0xFF);
+            }
+        }
+        return bytes;
+    }
+
+  private:
+    static std::uint32_t address_of(program::TileCoordinate tile, std::int64_t offset) {
+        return static_cast<std::uint32_t>(tile.column << 25 | tile.row << 20 | offset);
+    }
+    void operation(const std::vector<std::uint32_t>& words) {
+        words_.insert(words_.end(), words.begin(), words.end());
+        ++operations_;
+    }
+    void add(const program::WriteDescriptor& write) {
+        const std::uint32_t at = address_of(write.tile, 0x1D000 + 32 * write.descriptor.id);
+        const auto data = arch::npu::control::encode_descriptor(
+            program::TileKind::Shim, {.descriptor = write.descriptor, .address = 0});
+        std::vector<std::uint32_t> block{1, 0, at,
+                                         static_cast<std::uint32_t>(16 + 4 * data.size())};
+        block.insert(block.end(), data.begin(), data.end());
+        operation(block);
+        operation({0x81, 48, 0, 0, 0, 0, at + 4, 0,
+                   static_cast<std::uint32_t>(write.descriptor.buffer), 0,
+                   static_cast<std::uint32_t>(write.descriptor.offset), 0});
+    }
+    void add(const program::PushTask& push) {
+        const std::int64_t first =
+            push.channel.direction == program::Direction::S2MM ? 0x1D204 : 0x1D214;
+        const std::uint32_t value =
+            static_cast<std::uint32_t>(push.task.descriptor | (push.task.repeat - 1) << 16 |
+                                       (push.task.token ? 1LL << 31 : 0));
+        operation(
+            {0, 0, address_of(push.channel.tile, first + 8 * push.channel.index), 0, value, 24});
+    }
+    void add(const program::WaitToken& wait) {
+        const std::int64_t direction = wait.channel.direction == program::Direction::S2MM ? 0 : 1;
+        const program::TileCoordinate tile = wait.channel.tile;
+        operation({0x80, 16,
+                   static_cast<std::uint32_t>(direction | tile.row << 8 | tile.column << 16),
+                   static_cast<std::uint32_t>(0x10100 | wait.channel.index << 24)});
+    }
+
+    std::vector<std::uint32_t> words_;
+    std::uint32_t operations_ = 0;
+};
+
+// The sequence as it is printed, its arguments by their numbers.
+std::string sequence_of(const Scenario& scenario) {
+    const auto& program =
+        scenario.problem.get<workloads::npu::program_file::ProgramWorkload>().program;
+    program::Program alone;
+    alone.sequence = program.sequence;
+    for (std::size_t i = 0; i < program.external_buffers.size(); ++i) {
+        alone.external_buffers.push_back({fmt::format("arg{}", i), 0, 0});
+    }
+    return print(alone);
+}
+
+TEST(Session, ASequenceIsReadBackFromTheInstructionsThatAreMadeOfIt) {
+    const arch::base::TemporaryFolder folder;
+    for (const char* name : {"element_slots", "object_fifos", "iterated_elements", "scale",
+                             "fifo_pools", "spilled_elements", "carried_words"}) {
+        const Scenario design =
+            load_scenario(fmt::format("{}/configs/programs/{}.mlir", TILESIM_SOURCE_DIR, name), {});
+        const std::string file = folder.path() / fmt::format("{}.bin", name);
+        std::ofstream(file, std::ios::binary) << Instructions::bytes_of(
+            design.problem.get<workloads::npu::program_file::ProgramWorkload>().program);
+        EXPECT_EQ(sequence_of(load_scenario(file, {})), sequence_of(design)) << name;
+    }
 }
 
 // The second configuration's memory tile sends what it never received.

@@ -44,7 +44,8 @@ class ProgramJob final : public Job {
     }
 
     std::string text() const override {
-        return arch::npu::program::print(ready_.program(), case_.device.called);
+        return arch::npu::program::print(ready_.program(), case_.device.called) +
+               print_contents(case_.problem.get<ProgramWorkload>());
     }
 
   private:

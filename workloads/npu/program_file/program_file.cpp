@@ -1,11 +1,16 @@
 #include "workloads/npu/program_file/program_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <random>
 #include <span>
+#include <string_view>
+#include <utility>
 
+#include "arch/npu/program/program_print.hpp"
 #include "arch/npu/program/program_reader.hpp"
 
 namespace tilesim::workloads::npu::program_file {
@@ -22,6 +27,11 @@ constexpr Range kWord{INT32_MIN, UINT32_MAX};
 using BufferName = ProgramWorkload::BufferName;
 
 constexpr std::string_view kBuffer = "buffer, in DRAM or in a tile";
+
+using Values = ProgramWorkload::Fill::Values;
+// `Words` has a key of its own.
+constexpr std::array<std::pair<std::string_view, Values>, 3> kValues{
+    {{"zeros", Values::Zeros}, {"counting", Values::Counting}, {"random", Values::Random}}};
 
 // Nothing, and an error, where there is none of this name.
 std::optional<BufferName> find_buffer(Node& node, std::string_view key, const std::string& name,
@@ -120,7 +130,6 @@ ProgramWorkload read_program_workload(Node& root) {
 
 void read_contents(Node& root, ProgramWorkload& workload) {
     const Program& program = workload.program;
-    using Values = ProgramWorkload::Fill::Values;
     for (Node& entry : root.list("fill", "what buffers hold at start")) {
         ProgramWorkload::Fill fill;
         const auto buffer = read_buffer(entry, "buffer", program);
@@ -130,10 +139,7 @@ void read_contents(Node& root, ProgramWorkload& workload) {
             entry.error("", "must hold either values or words");
         }
         if (!words || entry.has("values")) {
-            entry.optional("values", fill.values,
-                           {{"zeros", Values::Zeros},
-                            {"counting", Values::Counting},
-                            {"random", Values::Random}},
+            entry.optional("values", fill.values, std::vector(kValues.begin(), kValues.end()),
                            "32-bit words");
         }
         if (words) {
@@ -168,6 +174,32 @@ void read_contents(Node& root, ProgramWorkload& workload) {
     }
 }
 
+std::string print_contents(const ProgramWorkload& workload) {
+    const auto name = [&workload](BufferName buffer) {
+        return arch::npu::program::scalar(name_of(buffer, workload.program));
+    };
+    const auto words = [](const std::vector<std::int64_t>& list) {
+        return fmt::format("words: [{}]", fmt::join(list, ", "));
+    };
+    std::string text = workload.fills.empty() ? "" : "fill:\n";
+    for (const ProgramWorkload::Fill& fill : workload.fills) {
+        std::string values = words(fill.words);
+        for (const auto& [called, kind] : kValues) {
+            values = kind == fill.values ? fmt::format("values: {}", called) : values;
+        }
+        text += fmt::format("  - {{buffer: {}, {}}}\n", name(fill.buffer), values);
+    }
+    text += workload.expectations.empty() ? "" : "expect:\n";
+    for (const ProgramWorkload::Expectation& expectation : workload.expectations) {
+        text += fmt::format(
+            "  - {{buffer: {}, {}}}\n", name(expectation.buffer),
+            expectation.equals
+                ? fmt::format("equals: {}, plus: {}", name(*expectation.equals), expectation.plus)
+                : words(expectation.words));
+    }
+    return text;
+}
+
 void fill_buffers(const ProgramWorkload& workload, std::uint64_t seed, ProgramBytes bytes) {
     std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
     for (const ProgramWorkload::Fill& fill : workload.fills) {
@@ -175,15 +207,15 @@ void fill_buffers(const ProgramWorkload& workload, std::uint64_t seed, ProgramBy
         std::uint32_t next = 0;
         for (std::uint32_t& word : words) {
             switch (fill.values) {
-                case ProgramWorkload::Fill::Values::Zeros:
+                case Values::Zeros:
                     break;
-                case ProgramWorkload::Fill::Values::Counting:
+                case Values::Counting:
                     word = next++;
                     break;
-                case ProgramWorkload::Fill::Values::Random:
+                case Values::Random:
                     word = static_cast<std::uint32_t>(random());
                     break;
-                case ProgramWorkload::Fill::Values::Words:
+                case Values::Words:
                     word =
                         next < fill.words.size() ? static_cast<std::uint32_t>(fill.words[next]) : 0;
                     ++next;

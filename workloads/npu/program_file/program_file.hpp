@@ -62,6 +62,9 @@ struct ProgramWorkload {
 // The keys `fill` and `expect`, for a program that has been read.
 void read_contents(arch::base::config::Node& root, ProgramWorkload& workload);
 
+// These keys, as they are read back; empty where the workload has neither.
+std::string print_contents(const ProgramWorkload& workload);
+
 ProgramWorkload read_program_workload(arch::base::config::Node& root);
 
 // The bytes of a system: DRAM's and the tiles' memories.
