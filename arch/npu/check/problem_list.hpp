@@ -32,11 +32,13 @@ class ProblemList {
     // Problems of a program's parts say where those were read from.
     explicit ProblemList(const program::Program& program) : of_(&program) {}
 
-    // As long as it lives, problems are of what was read from there.
+    // As long as it lives, problems are of what was read from there; without a place, of what it is
+    // in.
     class [[nodiscard]] About {
       public:
         About(ProblemList& list, base::FilePlace where)
-            : list_(list), before_(std::exchange(list.where_, where)) {}
+            : list_(list),
+              before_(std::exchange(list.where_, where.line > 0 ? where : list.where_)) {}
         ~About() { list_.where_ = before_; }
         About(const About&) = delete;
         About& operator=(const About&) = delete;

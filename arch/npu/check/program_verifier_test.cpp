@@ -30,6 +30,19 @@ TEST(ProgramVerifier, AcceptsASoundProgram) {
     EXPECT_EQ(first_problem([](program::Program&) {}), "");
 }
 
+// An operation of a script without a place of its own has its core's.
+TEST(ProgramVerifier, WhatIsWrongHasAPlace) {
+    const auto problem = [](base::FilePlace of_operation) {
+        return first_problem([of_operation](program::Program& p) {
+            p.file = "d.mlir";
+            p.cores = {{kTile, {}, {{program::AcquireOp{{0, 64}}, of_operation}}}};
+            p.cores[0].where = {7, 5};
+        });
+    };
+    EXPECT_EQ(problem({}), "d.mlir:7:5: core 0,2: value 64 for lock lock is not -64..63");
+    EXPECT_EQ(problem({8, 9}), "d.mlir:8:9: core 0,2: value 64 for lock lock is not -64..63");
+}
+
 TEST(ProgramVerifier, NamesEachBrokenRule) {
     EXPECT_EQ(first_problem([](program::Program& p) { p.buffers[1].address = 1100; }),
               "buffers first and second of tile 0,2 overlap");
