@@ -20,11 +20,11 @@
 #include "arch/base/temporary_folder_testing.hpp"
 #include "arch/npu/control/descriptor_words.hpp"
 #include "arch/npu/program/program_print.hpp"
+#include "arch/npu/program/program_reader.hpp"
 #include "sim/device_files_testing.hpp"
 #include "sim/result_table.hpp"
 #include "sim/scenario.hpp"
 #include "workloads/attribution.hpp"
-#include "workloads/npu/program_file/program_file.hpp"
 
 namespace tilesim::sim::session {
 namespace {
@@ -212,10 +212,15 @@ class Instructions {
     std::uint32_t operations_ = 0;
 };
 
-// The sequence as it is printed, its arguments by their numbers.
-std::string sequence_of(const Scenario& scenario) {
-    const auto& program =
-        scenario.problem.get<workloads::npu::program_file::ProgramWorkload>().program;
+program::Program program_of(const std::string& file) {
+    auto document = arch::base::config::Document::parse(
+        Session().lowered_text(load_scenario(file, {})), "p.yaml");
+    auto root = document.root();
+    return program::read_program(root);
+}
+
+// As it is printed, its arguments by their numbers.
+std::string sequence_of(const program::Program& program) {
     program::Program alone;
     alone.sequence = program.sequence;
     for (std::size_t i = 0; i < program.external_buffers.size(); ++i) {
@@ -228,12 +233,11 @@ TEST(Session, ASequenceIsReadBackFromTheInstructionsThatAreMadeOfIt) {
     const arch::base::TemporaryFolder folder;
     for (const char* name : {"element_slots", "object_fifos", "iterated_elements", "scale",
                              "fifo_pools", "spilled_elements", "carried_words"}) {
-        const Scenario design =
-            load_scenario(fmt::format("{}/configs/programs/{}.mlir", TILESIM_SOURCE_DIR, name), {});
+        const program::Program design =
+            program_of(fmt::format("{}/configs/programs/{}.mlir", TILESIM_SOURCE_DIR, name));
         const std::string file = folder.path() / fmt::format("{}.bin", name);
-        std::ofstream(file, std::ios::binary) << Instructions::bytes_of(
-            design.problem.get<workloads::npu::program_file::ProgramWorkload>().program);
-        EXPECT_EQ(sequence_of(load_scenario(file, {})), sequence_of(design)) << name;
+        std::ofstream(file, std::ios::binary) << Instructions::bytes_of(design);
+        EXPECT_EQ(sequence_of(program_of(file)), sequence_of(design)) << name;
     }
 }
 
