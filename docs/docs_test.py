@@ -121,6 +121,18 @@ def choices(schema):
     return own.union(*map(choices, schema.values()))
 
 
+class ParagraphTest(unittest.TestCase):
+    # Characters. What is longer is several facts: a list or a table.
+    LONGEST = 800
+
+    def test_no_paragraph_is_a_wall(self):
+        walls = [f"{each.relative_to(ROOT)}:{number}: {len(line)} characters"
+                 for each in DOCUMENTS
+                 for number, line in enumerate(each.read_text().splitlines(), 1)
+                 if len(line) > self.LONGEST]
+        self.assertEqual(walls, [])
+
+
 class NamesTest(unittest.TestCase):
     def test_each_choice_of_a_key_is_explained(self):
         schema = subprocess.run([PROGRAM, "schema"], check=True, stdout=subprocess.PIPE).stdout
