@@ -10,7 +10,7 @@ A picture docs/images/FOLDER/PLOT.svg is what a command of its document wrote to
     python3 docs/docs_test.py --update docs/tutorials/tile-shape.md
 
 writes what the commands print now into a document, where output is shown without dots, and its
-pictures beside it.
+pictures beside it; into docs/results.md also the tables of a result's keys.
 """
 
 import json
@@ -133,6 +133,51 @@ class ParagraphTest(unittest.TestCase):
         self.assertEqual(walls, [])
 
 
+RESULTS = ROOT / "docs" / "results.md"
+
+
+def result_keys(schema, path=""):
+    """(path, schema, whether it is always there) of every key of a result."""
+    for name, key in schema.get("properties", {}).items():
+        yield f"{path}{name}", key, name in schema.get("required", [])
+        if "items" in key:
+            yield from result_keys(key["items"], f"{path}{name}[].")
+        yield from result_keys(key, f"{path}{name}.")
+    others = schema.get("additionalProperties")
+    if isinstance(others, dict):
+        if "type" in others and "properties" not in others:
+            yield f"{path}*", others, False
+        yield from result_keys(others, f"{path}*.")
+
+
+def result_row(path, key, always):
+    types = key["type"] if isinstance(key["type"], str) else " or ".join(key["type"])
+    cells = (f"`{path}`", types, key.get("unit", ""), "all" if always else "some",
+             key.get("description", ""))
+    return "| " + " | ".join(cells) + " |\n"
+
+
+def with_result_tables(text):
+    """The document of results with a row for each key."""
+    schema = json.loads(subprocess.run([PROGRAM, "schema", "--result"], check=True,
+                                       stdout=subprocess.PIPE).stdout)
+    rows = [result_row(*key) for key in result_keys(schema)]
+    details = [row for row in rows if row.startswith("| `details.")]
+    for head, part in (("key", [row for row in rows if row not in details]),
+                       ("key of `details`",
+                        [row.replace("`details.", "`", 1) for row in details])):
+        head = f"| {head} | type | unit | in | meaning |\n| --- | --- | --- | --- | --- |\n"
+        before, _, after = text.partition(head)
+        after = re.sub(r"\A(\|.*\n)*", "", after)
+        text = before + head + "".join(part) + after
+    return text
+
+
+class ResultsTest(unittest.TestCase):
+    def test_every_key_of_a_result_is_explained(self):
+        self.assertEqual(with_result_tables(RESULTS.read_text()), RESULTS.read_text())
+
+
 class NamesTest(unittest.TestCase):
     def test_each_choice_of_a_key_is_explained(self):
         schema = subprocess.run([PROGRAM, "schema"], check=True, stdout=subprocess.PIPE).stdout
@@ -159,8 +204,8 @@ def update(document):
             lines.extend(shown if keep else output.splitlines())
         return "```console\n" + "\n".join(lines) + "\n```"
 
-    document.write_text(re.sub(r"^```console\n(.*?)^```", updated, text,
-                               flags=re.DOTALL | re.MULTILINE))
+    text = re.sub(r"^```console\n(.*?)^```", updated, text, flags=re.DOTALL | re.MULTILINE)
+    document.write_text(with_result_tables(text) if document == RESULTS else text)
     for stored, written in pictures(document):
         stored.parent.mkdir(exist_ok=True)
         stored.write_bytes(folder.picture(written))

@@ -23,6 +23,7 @@
 #include "sim/manual/manual_command.hpp"
 #include "sim/manual/usage_error.hpp"
 #include "sim/report.hpp"
+#include "sim/result_schema.hpp"
 #include "sim/schema.hpp"
 #include "sim/session/session.hpp"
 #include "sim/trace/trace_options.hpp"
@@ -48,6 +49,7 @@ struct Arguments {
     std::string deadlock_graph;
     bool functional = false;
     bool sampled = false;
+    bool of_results = false;
     sim::trace::TraceOptions trace;
     sim::commands::ManyRuns many;
 };
@@ -177,8 +179,11 @@ int describe(const Arguments& arguments) {
     return kFine;
 }
 
-int schema() {
-    print(sim::json_schema(sim::explore::sweep_schema()).dump(2) + "\n");
+int schema(const Arguments& arguments) {
+    const nlohmann::ordered_json schema = arguments.of_results
+                                              ? sim::result_schema()
+                                              : sim::json_schema(sim::explore::sweep_schema());
+    print(schema.dump(2) + "\n");
     return kFine;
 }
 
@@ -212,7 +217,9 @@ int command_line(int argc, char** argv) {
     add_file(lower_command, "scenario file");
     CLI::App* describe_command = app.add_subcommand("describe", "list every parameter");
     add_file(describe_command, "device name or scenario file");
-    app.add_subcommand("schema", "print the JSON Schema of the files");
+    app.add_subcommand("schema", "print the JSON Schema of the files")
+        ->add_flag("--result", arguments.of_results,
+                   "of a run's result instead (`run --format json`), with units");
     std::optional<int> explored;
     sim::commands::add_commands(app, explored);
     validation::add_validate(app, explored);
@@ -243,7 +250,7 @@ int command_line(int argc, char** argv) {
     if (*describe_command) {
         return describe(arguments);
     }
-    return schema();
+    return schema(arguments);
 }
 
 }  // namespace
