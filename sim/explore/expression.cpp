@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
@@ -77,10 +78,19 @@ std::vector<Token> tokens_of(const std::string& text) {
     return tokens;
 }
 
-// Operators of one strength associate to the left.
+// Operators of one strength associate to the left; `not` stands between `and` and comparisons.
 constexpr std::array<std::array<std::string_view, 6>, 5> kLevels{
     {{"or"}, {"and"}, {"==", "!=", "<", "<=", ">", ">="}, {"+", "-"}, {"*", "/", "%"}}};
+constexpr std::size_t kComparisons = 2;
 constexpr std::size_t kMostNesting = 50;
+
+bool is_condition(const Expression::Node& node) {
+    const auto& comparisons = kLevels[kComparisons];
+    const bool joins = node.name == "and" || node.name == "or" || node.name == "not";
+    const bool compares =
+        std::find(comparisons.begin(), comparisons.end(), node.name) != comparisons.end();
+    return node.left != nullptr && (joins || compares);
+}
 
 class Parser {
   public:
@@ -91,35 +101,67 @@ class Parser {
         if (at_ + 1 != tokens_.size()) {
             fail("an operator");
         }
+        require_condition(*node, 0);
         return node;
     }
 
   private:
     const Token& here() const { return tokens_[at_]; }
     bool is(std::string_view text) const { return !here().quoted && here().text == text; }
+    bool is_operator(std::size_t level) const {
+        const auto& names = kLevels[level];
+        return std::any_of(names.begin(), names.end(),
+                           [this](std::string_view name) { return !name.empty() && is(name); });
+    }
     [[noreturn]] void fail(std::string_view wanted) const {
         throw std::invalid_argument(
             fmt::format("column {}: {} must stand here, got {}", here().column, wanted,
                         here().text.empty() ? "the end" : fmt::format("'{}'", here().text)));
     }
 
+    // A number that is not 0 would be true of every point. `begin`: its first token.
+    void require_condition(const Expression::Node& node, std::size_t begin) const {
+        if (!is_condition(node)) {
+            throw std::invalid_argument(
+                fmt::format("column {}: a comparison must stand here", tokens_[begin].column));
+        }
+    }
+
+    NodePointer negation() {
+        if (++nesting_ > kMostNesting) {
+            fail("less nesting");
+        }
+        const std::size_t begin = ++at_;
+        NodePointer of = binary(kComparisons);
+        require_condition(*of, begin);
+        --nesting_;
+        return std::make_shared<Expression::Node>(Expression::Node{"not", of, nullptr, false});
+    }
+
     NodePointer binary(std::size_t level) {
         if (level == kLevels.size()) {
             return operand();
         }
+        if (level == kComparisons && is("not")) {
+            return negation();
+        }
+        const std::size_t begin = at_;
         NodePointer left = binary(level + 1);
         while (true) {
-            std::string_view found;
-            for (const std::string_view name : kLevels[level]) {
-                found = !name.empty() && is(name) ? name : found;
-            }
-            if (found.empty()) {
+            if (!is_operator(level)) {
                 return left;
             }
-            ++at_;
+            const std::string found = here().text;
+            const std::size_t right_begin = ++at_;
             NodePointer right = binary(level + 1);
-            left = std::make_shared<Expression::Node>(
-                Expression::Node{std::string{found}, left, right, false});
+            if (level < kComparisons) {
+                require_condition(*left, begin);
+                require_condition(*right, right_begin);
+            }
+            left = std::make_shared<Expression::Node>(Expression::Node{found, left, right, false});
+            if (level == kComparisons && is_operator(level)) {
+                fail("'and' or 'or'");  // a < b < c would compare with c what a < b says
+            }
         }
     }
 
@@ -128,11 +170,10 @@ class Parser {
             fail("less nesting");
         }
         NodePointer node;
-        if (is("not") || is("-")) {
-            const std::string name = here().text;
+        if (is("-")) {
             ++at_;
             node = std::make_shared<Expression::Node>(
-                Expression::Node{name, operand(), nullptr, false});
+                Expression::Node{"-", operand(), nullptr, false});
         } else if (is("(")) {
             ++at_;
             node = binary(0);
@@ -141,7 +182,8 @@ class Parser {
             }
             ++at_;
         } else {
-            if (!here().quoted && (here().text.empty() || !word_character(here().text[0]))) {
+            if (is("and") || is("or") || is("not") ||
+                (!here().quoted && (here().text.empty() || !word_character(here().text[0])))) {
                 fail("a key or a value");
             }
             const bool number = std::isdigit(static_cast<unsigned char>(

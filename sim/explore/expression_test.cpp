@@ -29,6 +29,10 @@ TEST(Expression, OperatorsBindAsInArithmetic) {
     EXPECT_TRUE(holds("1 == 2 or 1 == 1 and 2 == 2"));
     EXPECT_FALSE(holds("gemm.M > 512"));
     EXPECT_TRUE(holds("gemm.M != 513"));
+    EXPECT_TRUE(holds("not gemm.M > 600"));
+    EXPECT_TRUE(holds("not gemm.M < 512 and gemm.M + 1 == 513"));
+    EXPECT_FALSE(holds("not (gemm.M > 600 or gemm.M == 512)"));
+    EXPECT_FALSE(holds("not not gemm.M > 600"));
 }
 
 TEST(Expression, NamesAndQuantitiesCompare) {
@@ -58,6 +62,15 @@ TEST(Expression, WhatIsWrongIsSaidWithItsColumn) {
     EXPECT_EQ(message("device.npu.core.memory > '1 ns'"), "'>' of B and fs");
     EXPECT_EQ(message("device.npu.core.memory == '1 GHz'"), "'==' of B and Hz");
     EXPECT_EQ(message("device.npu.core.memory - '1 cycle' > 0"), "'-' of B and cycle");
+    for (const char* text : {"1", "gemm.M", "gemm.M - 512", "device", "(gemm.M)", "-1"}) {
+        EXPECT_EQ(message(text), "column 1: a comparison must stand here") << text;
+    }
+    EXPECT_EQ(message("gemm.M > 1 and gemm.M"), "column 16: a comparison must stand here");
+    EXPECT_EQ(message("gemm.M or gemm.M > 1"), "column 1: a comparison must stand here");
+    EXPECT_EQ(message("not gemm.M"), "column 5: a comparison must stand here");
+    EXPECT_EQ(message("1 < gemm.M < 5"), "column 12: 'and' or 'or' must stand here, got '<'");
+    EXPECT_EQ(message("gemm.M + not 1 > 2"),
+              "column 10: a key or a value must stand here, got 'not'");
     EXPECT_NE(message(std::string(100'000, '(')).find("less nesting"), std::string::npos);
 }
 

@@ -181,6 +181,8 @@ TEST(Sweep, BadFilesGiveLocatedErrors) {
         {"axes: [{zip: {a.b: [1], c.d: [1, 2]}}]\n",
          "must list as many values as 'a.b' (1), got 2"},
         {good + "where: ['device >']\n", "sweep.yaml:6:9: where[0]: column 9:"},
+        {good + "where: [1]\n",
+         "sweep.yaml:6:9: where[0]: column 1: a comparison must stand here in '1'"},
         {good + "where: ['workload.core_kernel.m > 99']\n",
          "sweep.yaml:6:1: where: leaves no point"},
         {good + "where: ['workload.core_kernel.m / 0 > 1']\n",
