@@ -257,6 +257,70 @@ TEST(Sweeps, AnAxisNamesAKeyAndABaseIsAScenario) {
     }
 }
 
+// Before anything is simulated.
+TEST(Sweeps, AStoreThatCannotBeIsSaidByItsFolder) {
+    const std::string sweep = scratch("s.yaml"), store = scratch("nowhere/r.db");
+    std::ofstream(sweep) << "base: " << kKernel << "\naxes: [{seeds: 2}]\n";
+    const Output output = call("sweep " + sweep + " --store " + store);
+    EXPECT_EQ(output.code, 5);
+    EXPECT_EQ(output.text, store + ": there is no folder " + scratch("nowhere") + "\n");
+}
+
+TEST(Sweeps, ABaseThatIsNoFileIsSaid) {
+    const std::string sweep = scratch("s.yaml");
+    for (const auto& [base, message] :
+         {std::pair{kConfigs, "s.yaml:1:7: base: " + kConfigs + ": is a directory, not a file"},
+          std::pair{scenario("xdna_core_kernal"), std::string{"xdna_core_kernel.yaml'?"}}}) {
+        std::ofstream(sweep) << "base: " << base << "\naxes: [{seeds: 2}]\n";
+        const Output output = call("sweep " + sweep);
+        EXPECT_EQ(output.code, 2);
+        EXPECT_NE(output.text.find(message), output.text.npos) << output.text;
+    }
+}
+
+// A message quotes what was there; of a megabyte on a line its begin and its end.
+TEST(BadInput, AMessageOfALongLineCanBeRead) {
+    const std::string csv = scratch("r.csv"), trace = scratch("t.csv");
+    const std::string word(1'000'000, 'x');
+    std::ofstream(csv) << "time_us\n" << word << "\n";
+    std::ofstream(trace) << word << "\n";
+    for (const std::string& command :
+         {"compare " + kKernel + " --against " + csv,
+          "run " + written("device: ddr5_5600\nworkload: {memory_trace: t.csv}\n"),
+          "run " + kKernel + " --set workload.core_kernel.m=" + word.substr(0, 100'000)}) {
+        const Output output = call(command);
+        EXPECT_NE(output.code, 0);
+        EXPECT_NE(output.text.find("xxx ... ("), output.text.npos);
+        EXPECT_LT(output.text.size(), 2000U);
+    }
+}
+
+TEST(CommandLine, StandardInputIsAFileLikeAnother) {
+    const std::string pipe = "cat " + kKernel + " | " + kProgram + " ";
+    const std::string result = call("run " + kKernel + " --format csv").text;
+    EXPECT_EQ(shell(pipe + "run - --format csv").text, result);
+    EXPECT_EQ(shell(kProgram + " run - --format csv < " + kKernel).text, result);
+    for (const char* command : {"lower -", "describe -", "run - --sensitivity",
+                                "run - --devices "
+                                "xdna,xdna2",
+                                "tune -"}) {
+        const Output output = shell(pipe + command);
+        EXPECT_EQ(output.text.find("-: "), output.text.npos) << output.text;
+    }
+    EXPECT_EQ(shell(kProgram + " lower " + program("copy") + " | " + kProgram + " run -").code, 0);
+    EXPECT_EQ(shell("(echo base: " + kKernel + "; echo 'axes: [{seeds: 2}]') | " + kProgram +
+                    " sweep - --quiet --store " + scratch("r.db"))
+                  .code,
+              0);
+    const Output wrong =
+        shell("sed s/core_kernel:/core_kernal:/ " + kKernel + " | " + kProgram + " run -");
+    EXPECT_EQ(wrong.code, 2);
+    EXPECT_NE(wrong.text.find("-:"), wrong.text.npos) << wrong.text;
+    EXPECT_EQ(shell(kProgram + " run - < /dev/null").code, 2);
+    EXPECT_EQ(shell(kProgram + " run - <&-").code, 5);
+    EXPECT_EQ(shell(pipe + "sweep - --slurm").code, 2);
+}
+
 TEST(BadInput, EmptyDesignsAndNamesAreRefused) {
     const arch::base::TemporaryFolder folder;
     for (const char* name : {"e.mlir", "e.pdi", "e.xclbin", "e.bin"}) {

@@ -1,5 +1,6 @@
 // Files as texts.
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,9 @@ namespace {
 
 // Of a pipe or a device.
 constexpr std::size_t kMostStreamed = std::size_t{256} << 20;
+// A file's name for it; one that is called so is "./-".
+constexpr const char* kStandardInput = "-";
+constexpr const char* kStandardInputPath = "/dev/stdin";
 
 // The file beside it whose name is closest, as a question; empty when none is near.
 std::string nearest_file(const std::filesystem::path& file) {
@@ -29,12 +33,59 @@ std::string nearest_file(const std::filesystem::path& file) {
     return did_you_mean(file.filename().string(), known, "'" + (file.parent_path() / "").string());
 }
 
+// All of it; `most`: bytes of what may never end.
+std::string read_stream(const std::string& path, const std::string& name, std::size_t most) {
+    std::error_code error;
+    const bool ends = std::filesystem::is_regular_file(path, error);
+    std::ifstream in(path, std::ios::binary);
+    std::string text;
+    std::vector<char> block(std::size_t{1} << 16);
+    for (std::streamsize got = 1; got > 0;) {
+        in.read(block.data(), static_cast<std::streamsize>(block.size()));
+        got = in.gcount();
+        text.append(block.data(), static_cast<std::size_t>(got));
+        if (!ends && text.size() > most) {
+            throw IoError(
+                fmt::format("{}: is no file on a disk and has given {} bytes: it may "
+                            "never end",
+                            name, text.size()));
+        }
+    }
+    if (in.bad() || !in.eof()) {
+        throw IoError(fmt::format("{}: cannot be read", name));
+    }
+    return text;
+}
+
+// A pipe can be read once, and a scenario is: to see what it is, for each device it is tried on. So
+// what it held takes its place.
+void keep_standard_input(std::size_t most) {
+    std::error_code error;
+    if (std::filesystem::is_regular_file(kStandardInputPath, error)) {
+        return;
+    }
+    const std::string text = read_stream(kStandardInputPath, kStandardInput, most);
+    const int kept = ::memfd_create("standard input", MFD_CLOEXEC);
+    std::size_t written = 0;
+    for (ssize_t now = 1; now > 0 && written < text.size();) {
+        now = ::write(kept, text.data() + written, text.size() - written);
+        written += now > 0 ? static_cast<std::size_t>(now) : 0;
+    }
+    if (kept < 0 || written < text.size() || ::dup2(kept, STDIN_FILENO) < 0) {
+        throw IoError(fmt::format("{}: cannot be kept", kStandardInput));
+    }
+    ::close(kept);
+}
+
 }  // namespace
 
 void require_file(const std::string& file) {
     std::error_code error;
     if (file.empty()) {
         throw IoError("a file must have a name, got ''");
+    }
+    if (file == kStandardInput) {
+        return;
     }
     if (std::filesystem::status(file, error).type() == std::filesystem::file_type::not_found) {
         throw IoError(fmt::format("{}: there is no such file{}", file, nearest_file(file)));
@@ -50,26 +101,11 @@ void require_file(const std::string& file) {
 
 std::string read_at_most(const std::string& file, std::size_t most) {
     require_file(file);
-    std::error_code error;
-    const bool ends = std::filesystem::is_regular_file(file, error);
-    std::ifstream in(file, std::ios::binary);
-    std::string text;
-    std::vector<char> block(std::size_t{1} << 16);
-    for (std::streamsize got = 1; got > 0;) {
-        in.read(block.data(), static_cast<std::streamsize>(block.size()));
-        got = in.gcount();
-        text.append(block.data(), static_cast<std::size_t>(got));
-        if (!ends && text.size() > most) {
-            throw IoError(
-                fmt::format("{}: is no file on a disk and has given {} bytes: it may "
-                            "never end",
-                            file, text.size()));
-        }
+    if (file == kStandardInput) {
+        keep_standard_input(most);
+        return read_stream(kStandardInputPath, kStandardInput, most);
     }
-    if (in.bad() || !in.eof()) {
-        throw IoError(fmt::format("{}: cannot be read", file));
-    }
-    return text;
+    return read_stream(file, file, most);
 }
 
 std::string read_file(const std::string& file) {

@@ -266,8 +266,8 @@ void Reader::command(PimOp op, ProgramLine& line) {
     const bool counts = op != PimOp::Barrier && op != PimOp::Close;
     command.word = op == PimOp::Spill ? PimCommand::kOpenRow : 0;
     const bool counted = counts && line.starts_with_number();
-    if (counted) {
-        command.count = line.integer(0, kMostCommands, "count");
+    if (counted) {  // a visit of the mode registers may write none
+        command.count = line.integer(op == PimOp::ModeVisit ? 0 : 1, kMostCommands, "count");
     }
     const std::size_t errors = errors_.size();
     options(command, line, counted);

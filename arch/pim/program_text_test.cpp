@@ -117,6 +117,14 @@ TEST(ProgramText, ACommandSaysHowManyOnce) {
     EXPECT_EQ(target.refusal("mac row 0 step 4 columns 0-1\n"),
               "p:1:11: step is of the rounds of a repeat, and none is around it");
     EXPECT_EQ(target.read("mode_visit 0\n").commands.at(0).count, 0);
+    for (const auto& [name, op] : kPimOps) {
+        if (op != PimOp::ModeVisit && op != PimOp::Wait && op != PimOp::Yield &&
+            op != PimOp::Barrier && op != PimOp::Close) {
+            const bool bank = op == PimOp::ReadBank || op == PimOp::WriteBank;
+            EXPECT_THAT(target.refusal(fmt::format("{}{} 0\n", name, bank ? " 1" : "")),
+                        HasSubstr("count must be 1..10000000, got '0'"));
+        }
+    }
 }
 
 TEST(ProgramText, RefusesWhatTheUnitsCannotDo) {

@@ -294,6 +294,9 @@ int sweep(const SweepArguments& arguments) {
         return dry_run(arguments, file, shard);
     }
     if (!arguments.scheduler.empty()) {
+        if (arguments.file == "-") {
+            throw ConfigError("-: tasks of a job array read the sweep file again: give its name");
+        }
         ArrayJob job = arguments.job;
         job.sweep_file = std::filesystem::absolute(arguments.file);
         job.name = file.name;
@@ -303,9 +306,9 @@ int sweep(const SweepArguments& arguments) {
         return kFine;
     }
     const std::vector<Point> points = points_of(file, shard);
-    name_unfelt_axes(file);
     const std::string store_file = store_of(arguments, shard);
     const StoreLock lock(store_file);
+    name_unfelt_axes(file);
     Store store(store_file, Store::Mode::Create);
     return exit_code_of(run_sweep(file, points, store, arguments.options), store_file);
 }

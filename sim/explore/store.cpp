@@ -15,6 +15,7 @@
 
 #include "arch/base/config.hpp"
 #include "sim/digest.hpp"
+#include "sim/write_file.hpp"
 
 namespace tilesim::sim::explore {
 
@@ -143,6 +144,7 @@ nlohmann::ordered_json stored_json(const StoredPoint& point, const std::string& 
 }
 
 StoreLock::StoreLock(const std::string& store) : file_(store + ".lock") {
+    check_output("--store", store);
     descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (descriptor_ < 0) {
         throw IoError(fmt::format("{}: {}", file_, std::strerror(errno)));

@@ -18,6 +18,7 @@
 #include "sim/scenario.hpp"
 #include "sim/schema.hpp"
 #include "workloads/npu/mlir/design/design_file.hpp"
+#include "workloads/paths.hpp"
 
 namespace tilesim::sim::explore {
 
@@ -182,9 +183,7 @@ void read_base(Node& root, SweepFile& sweep, const std::string& file) {
     root.optional("base", sweep.base_file, "scenario file, from this file's folder");
     if (!sweep.base_file.empty()) {
         sweep.base_file = (fs::path{file}.parent_path() / sweep.base_file).lexically_normal();
-        std::error_code error;
-        if (!fs::is_regular_file(sweep.base_file, error)) {
-            root.error("base", fmt::format("there is no file {}", sweep.base_file));
+        if (!workloads::is_readable(root, "base", sweep.base_file)) {
             return;
         }
         if (is_design_file(sweep.base_file)) {

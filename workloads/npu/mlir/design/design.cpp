@@ -35,7 +35,9 @@ using arch::base::config::ConfigError;
 constexpr std::size_t kMostErrors = 20;
 
 std::string located(const Source& source, Location where, const std::string& message) {
-    return fmt::format("{}:{}:{}: {}", source.file, where.line, where.column, message);
+    return where.line == 0  // of all of the file
+               ? fmt::format("{}: {}", source.file, message)
+               : fmt::format("{}:{}:{}: {}", source.file, where.line, where.column, message);
 }
 
 // Routing results and the like have nothing but these.
