@@ -57,6 +57,11 @@ struct Arguments {
 sim::explore::Settings overrides_of(const Arguments& arguments) {
     sim::explore::Settings overrides = sim::explore::parse_settings(arguments.settings);
     if (!arguments.kernels.empty()) {
+        if (!workloads::npu::mlir::design::is_design_file(arguments.file) &&
+            !arch::base::config::Document::load(arguments.file).root().has("design")) {
+            throw arch::base::config::ConfigError(
+                fmt::format("--kernels: {} is no design", arguments.file));
+        }
         overrides.emplace_back("design.kernels_file",
                                std::filesystem::absolute(arguments.kernels).string());
     }

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "sim/agents_reader.hpp"
 #include "sim/case_reader.hpp"
@@ -39,6 +41,27 @@ void refuse_other_kinds(const Node& root, const std::string& file) {
     }
 }
 
+// A key as `describe DEVICE` prints it, which a scenario has below `device`.
+void refuse_key_of_a_device(const Node& root, const std::string& key) {
+    const std::string section = key.substr(0, key.find('.'));
+    const std::vector<std::string> others{"workload", "mapping", "run", "traffic"};
+    if (section == key || root.has(section) ||
+        std::find(others.begin(), others.end(), section) != others.end()) {
+        return;
+    }
+    for (const workloads::Machine* machine : catalogue::machines()) {
+        Document device = Document::describing();
+        Node described = device.root();
+        catalogue::describe_device(described, *machine);
+        for (const auto& known : device.descriptions()) {
+            if (known.path == key) {
+                throw ConfigError(fmt::format("{}{}: unknown key; did you mean '{}{}'?",
+                                              workloads::kSetOrigin, key, kDevicePrefix, key));
+            }
+        }
+    }
+}
+
 Scenario read_scenario(Document document, const std::string& file, const Overrides& overrides,
                        Advice advice) {
     Scenario scenario;
@@ -56,6 +79,7 @@ Scenario read_scenario(Document document, const std::string& file, const Overrid
             if (key == "device") {
                 workloads::require_one_meaning(file, "--set device", value);
             }
+            refuse_key_of_a_device(document.root(), key);
             document.override_value(key, value, workloads::kSetOrigin);
         }
     }
@@ -114,6 +138,13 @@ void refuse_sweeps_and_models(const Node& root, const std::string& file) {
     if (root.has("layers")) {
         throw ConfigError(fmt::format(
             "{0}:1:1: is a model; a scenario names it: `workload: {{model: {0}, ...}}`", file));
+    }
+    for (const char* key : {"kernels", "default_kernel", "default_core", "inline"}) {
+        if (root.has(key)) {
+            throw ConfigError(fmt::format(
+                "{0}:1:1: holds kernel costs; `tilesim run DESIGN.mlir --kernels {0}` takes them",
+                file));
+        }
     }
 }
 

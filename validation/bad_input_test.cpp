@@ -278,6 +278,32 @@ TEST(Sweeps, ABaseThatIsNoFileIsSaid) {
     }
 }
 
+// Those that are read only where they are given, too.
+TEST(BadInput, EveryKeyThatMayBeLeftOutIsKnown) {
+    const struct {
+        std::string file, replaced, by;
+        const char* message;
+    } cases[] = {
+        {program("double_buffering"), "acquire", "aquire", "did you mean 'acquire'?"},
+        {program("double_buffering"), "release", "relase", "did you mean 'release'?"},
+        {program("add_one"), "values: counting", "word: counting", "did you mean 'words'?"},
+        {program("pim_loop"), "device:", "devce:", "did you mean 'device'?"},
+        {kConfigs + "/programs/scale.mlir --kernels ", "inline", "inlin", "did you mean 'inline'?"},
+    };
+    for (const auto& [file, replaced, by, message] : cases) {
+        const bool design = file.ends_with(' ');
+        const std::string changed = scratch("changed.yaml");
+        shell("sed s/'" + replaced + "'/'" + by + "'/ " +
+              (design ? kConfigs + "/kernels/scale.yaml" : file) + " > " + changed);
+        const Output output = call("run " + (design ? file + changed : changed));
+        EXPECT_EQ(output.code, 2) << by;
+        EXPECT_NE(output.text.find(message), output.text.npos) << output.text;
+    }
+    const Output kernels = call("run " + kKernel + " --kernels " + kKernel);
+    EXPECT_EQ(kernels.code, 2);
+    EXPECT_EQ(kernels.text, "--kernels: " + kKernel + " is no design\n");
+}
+
 // A message quotes what was there; of a megabyte on a line its begin and its end.
 TEST(BadInput, AMessageOfALongLineCanBeRead) {
     const std::string csv = scratch("r.csv"), trace = scratch("t.csv");

@@ -142,17 +142,22 @@ void Node::done() {
         }
         return;
     }
+    std::vector<std::string> known;  // some are asked for twice
+    for (const std::string& key : state_->asked) {
+        if (std::find(known.begin(), known.end(), key) == known.end()) {
+            known.push_back(key);
+        }
+    }
     for (const auto& entry : state_->yaml) {
         if (!entry.first.IsScalar()) {
             continue;
         }
         const std::string& key = entry.first.Scalar();
-        if (std::find(state_->asked.begin(), state_->asked.end(), key) == state_->asked.end()) {
-            std::string hint = did_you_mean(key, state_->asked);
+        if (std::find(known.begin(), known.end(), key) == known.end()) {
+            std::string hint = did_you_mean(key, known);
             if (hint.empty()) {
-                hint = state_->asked.empty()
-                           ? "; there are none here"
-                           : fmt::format("; known are {}", fmt::join(state_->asked, ", "));
+                hint = known.empty() ? "; there are none here"
+                                     : fmt::format("; known are {}", fmt::join(known, ", "));
             }
             state_->document->report_unknown(mark_of(entry.first), state_->path_of(key),
                                              "unknown key" + hint);

@@ -57,7 +57,7 @@ std::vector<std::string> read_range(Node node) {
     };
     given("step", range.step, "added from value to value");
     given("factor", range.factor, "multiplied from value to value");
-    if (node.has("points")) {
+    if (node.offers("points")) {
         range.points = 1;
         node.optional("points", *range.points, {1, 100'000}, "how many values");
     }
@@ -99,9 +99,9 @@ Axis read_zip(Node node) {
 Axis read_axis(Node node) {
     Axis axis;
     std::vector<std::string> values;
-    if (node.has("zip")) {
+    if (node.offers("zip")) {
         axis = read_zip(node.child("zip", "keys that change together"));
-    } else if (node.has("seeds")) {
+    } else if (node.offers("seeds")) {
         std::int64_t count = 0;
         node.required("seeds", count, arch::base::config::Range{1, 100'000},
                       "repetitions with seeds 1, 2, 3 ...");

@@ -37,6 +37,11 @@ std::vector<TuneCandidate> tune_space(const Scenario& scenario) {
         throw arch::base::config::ConfigError(
             "tune: of one machine's mapping: agents are swept (agents.NAME.mapping...)");
     }
+    if (space.empty() && scenario.problem.kind().at_root()) {
+        throw arch::base::config::ConfigError(
+            fmt::format("tune: a {} has no mapping; its keys are swept (`tilesim sweep`)",
+                        scenario.problem.kind().key()));
+    }
     if (space.empty()) {
         throw arch::base::config::ConfigError(
             fmt::format("tune: no mapping to search of a workload of these types and this size on "

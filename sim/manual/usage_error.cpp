@@ -1,8 +1,11 @@
 #include "sim/manual/usage_error.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <sstream>
+#include <string_view>
 
 #include "arch/base/config.hpp"
 
@@ -28,6 +31,24 @@ std::vector<std::string> option_names(const Command& command) {
 std::string option_of(const std::string& word) {
     const bool is_option = word.starts_with("--") && word.size() > 2;
     return is_option ? word.substr(0, word.find('=')) : "";
+}
+
+// CLI11's "--format: xml not in {table,json,csv}" as messages about files have it.
+std::string choice_error(const std::string& text) {
+    static constexpr std::string_view kNotIn = " not in {";
+    const std::size_t colon = text.find(": ");
+    const std::size_t at = text.rfind(kNotIn);
+    if (colon == text.npos || at == text.npos || at < colon || !text.ends_with('}')) {
+        return text;
+    }
+    std::vector<std::string> known;
+    std::istringstream choices(text.substr(at + kNotIn.size()));
+    for (std::string choice; std::getline(choices, choice, ',');) {
+        known.push_back(choice.substr(0, choice.find('}')));
+    }
+    const std::string word = text.substr(colon + 2, at - colon - 2);
+    return fmt::format("{}: must be one of {}, got '{}'{}", text.substr(0, colon),
+                       fmt::join(known, ", "), word, arch::base::config::did_you_mean(word, known));
 }
 
 }  // namespace
@@ -56,7 +77,7 @@ std::string usage_error(const Command& root, const std::vector<std::string>& wor
             return unknown("option", option, names, help);
         }
     }
-    return fmt::format("{}\n`{} --help` shows how, with examples", otherwise, help);
+    return fmt::format("{}\n`{} --help` shows how, with examples", choice_error(otherwise), help);
 }
 
 }  // namespace tilesim::sim::manual

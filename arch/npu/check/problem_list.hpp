@@ -49,12 +49,15 @@ class ProblemList {
     };
     About at(base::FilePlace where) { return {*this, where}; }
 
-    // Adds a problem, in these words, unless `holds`.
+    // Adds a problem, in these words, unless `holds`. What is so of each column is said once.
     template <class... Parts>
     void require(bool holds, fmt::format_string<Parts...> text, Parts&&... parts) {
         if (!holds) {
-            problems_.push_back((of_ == nullptr ? "" : place_text(*of_, where_)) +
-                                fmt::format(text, std::forward<Parts>(parts)...));
+            std::string problem = (of_ == nullptr ? "" : place_text(*of_, where_)) +
+                                  fmt::format(text, std::forward<Parts>(parts)...);
+            if (problems_.empty() || problems_.back() != problem) {
+                problems_.push_back(std::move(problem));
+            }
         }
     }
     void add(std::vector<std::string> others) {

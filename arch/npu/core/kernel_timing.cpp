@@ -1,8 +1,11 @@
 #include "arch/npu/core/kernel_timing.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "arch/base/check.hpp"
 #include "arch/base/data_type.hpp"
@@ -33,6 +36,24 @@ const MultiplyMode* KernelTiming::find_mode(DataType a, DataType b, DataType c,
             return mode.a == a && mode.b == b && mode.c == c && (name.empty() || mode.name == name);
         });
     return place == config_.modes.end() ? nullptr : &*place;
+}
+
+std::string KernelTiming::no_mode(DataType a, DataType b, DataType c,
+                                  const std::string& name) const {
+    const auto types = [](DataType of_a, DataType of_b, DataType of_c) {
+        return fmt::format("{} x {} -> {}", name_of(of_a), name_of(of_b), name_of(of_c));
+    };
+    const bool of_other_name = find_mode(a, b, c) != nullptr;
+    std::vector<std::string> known;
+    for (const MultiplyMode& mode : config_.modes) {
+        const bool alike = mode.a == a && mode.b == b && mode.c == c;
+        std::string one = of_other_name ? mode.name : types(mode.a, mode.b, mode.c);
+        if (alike == of_other_name && std::find(known.begin(), known.end(), one) == known.end()) {
+            known.push_back(std::move(one));
+        }
+    }
+    return fmt::format("this device has no {} multiply{}; it has {}", types(a, b, c),
+                       of_other_name ? " of mode " + name : "", fmt::join(known, ", "));
 }
 
 const MultiplyMode& KernelTiming::mode_of(const program::Kernel& kernel) const {
@@ -71,9 +92,7 @@ std::string KernelTiming::check(const program::Kernel& kernel) const {
 std::string KernelTiming::check_multiply(const program::Kernel& kernel) const {
     const MultiplyMode* mode = find_mode(kernel.a, kernel.b, kernel.c, kernel.mode);
     if (mode == nullptr) {
-        return fmt::format("this device has no {} x {} -> {} multiply{}", name_of(kernel.a),
-                           name_of(kernel.b), name_of(kernel.c),
-                           kernel.mode.empty() ? "" : " of mode " + kernel.mode);
+        return no_mode(kernel.a, kernel.b, kernel.c, kernel.mode);
     }
     if (kernel.m <= 0 || kernel.k <= 0 || kernel.n <= 0 || kernel.m % mode->r != 0 ||
         kernel.k % mode->s != 0 || kernel.n % mode->t != 0) {

@@ -46,6 +46,8 @@ class KernelTiming {
     // The mode of these types, of this name or the first; nullptr when the device has none.
     const MultiplyMode* find_mode(DataType a, DataType b, DataType c,
                                   const std::string& name = "") const;
+    // That the device has no such mode, and which it has.
+    std::string no_mode(DataType a, DataType b, DataType c, const std::string& name = "") const;
     const MultiplyMode& mode_of(const program::Kernel& kernel) const;
     // Why the kernel cannot run here; empty when it can.
     std::string check(const program::Kernel& kernel) const;

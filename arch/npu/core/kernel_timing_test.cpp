@@ -204,6 +204,7 @@ TEST(KernelTiming, AddingTakesAsLongAsItsStoresOrItsLoads) {
 TEST(KernelTiming, OfModesOfTheSameTypesANameChoosesOne) {
     KernelConfig config = sample();
     config.modes.push_back(config.modes[0]);
+    config.modes[0].name = "fast";
     config.modes[1].name = "slow";
     config.modes[1].issue_slots = 17;
     program::Kernel named = mmuls(3, 2);
@@ -212,7 +213,7 @@ TEST(KernelTiming, OfModesOfTheSameTypesANameChoosesOne) {
     EXPECT_EQ(cycles(config, named).issue.count(), kSteps * 6 * 17);
     named.mode = "slower";
     EXPECT_EQ(KernelTiming(config).check(named),
-              "this device has no int8 x int8 -> int8 multiply of mode slower");
+              "this device has no int8 x int8 -> int8 multiply of mode slower; it has fast, slow");
 }
 
 TEST(KernelTiming, AModeIsOfThreeTypes) {
@@ -249,7 +250,8 @@ TEST(KernelTiming, SaysWhatItCannotRun) {
     }
     program::Kernel other = mmuls(3, 2);
     other.c = DataType::F32;
-    EXPECT_EQ(timing.check(other), "this device has no int8 x int8 -> f32 multiply");
+    EXPECT_EQ(timing.check(other),
+              "this device has no int8 x int8 -> f32 multiply; it has int8 x int8 -> int8");
     other.kind = program::KernelKind::Add;
     EXPECT_EQ(timing.check(other), "");
     other.c = DataType::Bf16;

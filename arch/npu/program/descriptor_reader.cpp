@@ -32,7 +32,7 @@ BufferDescriptor DescriptorReader::descriptor(Node node, bool shim) const {
         const auto pair = pair_of(entry);
         bd.dimensions.push_back({pair[0], pair[1]});
     }
-    if (node.has("iteration")) {
+    if (node.offers("iteration")) {
         const auto pair = read_pair(node, "iteration", kCount, "size and stride");
         bd.iteration = Iteration{pair[0], pair[1]};
         node.optional("iteration_current", bd.iteration->current,
@@ -42,13 +42,13 @@ BufferDescriptor DescriptorReader::descriptor(Node node, bool shim) const {
         const auto pair = pair_of(entry);
         bd.padding.push_back({pair[0], pair[1]});
     }
-    if (node.has("acquire")) {
+    if (node.offers("acquire")) {
         bd.acquire = action(node.child("acquire", "before the transfer"));
     }
-    if (node.has("release")) {
+    if (node.offers("release")) {
         bd.release = action(node.child("release", "after the transfer"));
     }
-    if (node.has("packet")) {
+    if (node.offers("packet")) {
         Node packet = node.child("packet", "header of what is sent");
         bd.packet.emplace();
         packet.required("id", bd.packet->id, kPacketIdRange, "stream id");
@@ -59,21 +59,21 @@ BufferDescriptor DescriptorReader::descriptor(Node node, bool shim) const {
                         "the data's first word is the header, and the channel adds none");
         packet.done();
     }
-    if (node.has("next")) {
+    if (node.offers("next")) {
         std::int64_t next = 0;
         node.optional("next", next, kCount, "descriptor that follows");
         bd.next = next;
     }
     node.optional("burst_bytes", bd.burst_bytes, kCount, "shim: longest burst; 0: the device's");
-    if (node.has("alternate")) {
+    if (node.offers("alternate")) {
         Node other = node.child("alternate", "used by every second execution");
         bd.alternate.emplace();
         bd.alternate->buffer = read_reference(other, "buffer", program_.buffers, "buffer");
         other.optional("offset", bd.alternate->offset, kAddress, "bytes into the buffer");
-        if (other.has("acquire")) {
+        if (other.offers("acquire")) {
             bd.alternate->acquire = action(other.child("acquire", "before the transfer"));
         }
-        if (other.has("release")) {
+        if (other.offers("release")) {
             bd.alternate->release = action(other.child("release", "after the transfer"));
         }
         other.done();

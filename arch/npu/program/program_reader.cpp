@@ -129,7 +129,7 @@ class Reader {
                 route.without_header.push_back(route.destinations.back());
             }
         }
-        if (entry.has("packet_id")) {
+        if (entry.offers("packet_id")) {
             std::int64_t id = 0;
             entry.optional("packet_id", id, kPacketIdRange, "packet-switched stream of this id");
             route.packet_id = id;
@@ -143,7 +143,7 @@ class Reader {
             hop.tile = read_tile(each);
             hop.in = read_port(each, "in");
             hop.out = read_port(each, "out");
-            if (each.has("arbiter")) {
+            if (each.offers("arbiter")) {
                 std::int64_t arbiter = 0;
                 each.optional("arbiter", arbiter, {0, 5}, "of a packet switch");
                 hop.arbiter = arbiter;
@@ -205,7 +205,7 @@ class Reader {
         entry.optional("c", kernel.c, kDataTypes, "type of C");
         entry.optional("b_layout", kernel.b_column_major,
                        {{"column_major", true}, {"row_major", false}}, "order of B");
-        if (entry.has("cycles")) {
+        if (entry.offers("cycles")) {
             std::int64_t cycles = 0;
             entry.optional("cycles", cycles, {0, 1'000'000'000}, "instead of the timing model's");
             kernel.cycles = cycles;

@@ -82,7 +82,7 @@ Op own_stream(Node node, const CoreProgram& core) {
 
 LoopOp read_loop(Node node) {
     LoopOp loop;
-    if (node.has("parameter")) {
+    if (node.offers("parameter")) {
         std::int64_t parameter = 0;
         node.optional("parameter", parameter, {0, 1023}, "run-time parameter with the count");
         loop.parameter = parameter;

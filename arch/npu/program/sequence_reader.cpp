@@ -65,7 +65,7 @@ void SequenceReader::write_descriptor(Node& entry) {
 void SequenceReader::wait_idle(Node& entry) {
     Node node = entry.child("wait_idle", "polls a channel until it has no task");
     WaitIdle wait;
-    if (node.has("queued")) {
+    if (node.offers("queued")) {
         std::int64_t queued = 0;
         node.optional("queued", queued, {0, kMostQueued}, "or so many wait in its queue at most");
         wait.queued = queued;

@@ -45,7 +45,7 @@ class AmxProgramKind final : public ProblemKind {
         AmxProgramWorkload workload;
         Node node = source.node.child(key(), "instructions for an AMX core");
         read_amx_program(node, workload);
-        if (node.describing()) {
+        if (node.describing() || !node.has("file")) {
             return {*this, std::move(workload)};
         }
         workload.path = beside(source.file, workload.file);

@@ -71,11 +71,9 @@ class OutputStationary final : public ProductDataflow<OutputStationaryMapping> {
     std::vector<Refusal> refusals(const Case& a_case) const override {
         const auto& gemm = a_case.problem.get<GemmProblem>();
         const auto& config = a_case.device.get<NpuConfig>();
-        if (!complete(a_case.mapping) &&
-            arch::npu::core::KernelTiming(config.kernels).find_mode(gemm.a, gemm.b, gemm.c) ==
-                nullptr) {
-            return {{"workload", fmt::format("this device has no {} x {} -> {} multiply",
-                                             name_of(gemm.a), name_of(gemm.b), name_of(gemm.c))}};
+        const arch::npu::core::KernelTiming timing(config.kernels);
+        if (!complete(a_case.mapping) && timing.find_mode(gemm.a, gemm.b, gemm.c) == nullptr) {
+            return {{"workload", timing.no_mode(gemm.a, gemm.b, gemm.c)}};
         }
         return complete(a_case.mapping) ? refused(problems_of(gemm, given(a_case).keys, config))
                                         : std::vector<Refusal>{};

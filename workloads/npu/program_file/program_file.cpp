@@ -134,7 +134,7 @@ void read_contents(Node& root, ProgramWorkload& workload) {
         ProgramWorkload::Fill fill;
         const auto buffer = read_buffer(entry, "buffer", program);
         fill.buffer = buffer.value_or(BufferName{});
-        const bool words = entry.has("words");
+        const bool words = entry.offers("words");
         if (!entry.describing() && words == entry.has("values")) {
             entry.error("", "must hold either values or words");
         }
@@ -153,7 +153,7 @@ void read_contents(Node& root, ProgramWorkload& workload) {
         ProgramWorkload::Expectation expectation;
         const auto buffer = read_buffer(entry, "buffer", program);
         expectation.buffer = buffer.value_or(BufferName{});
-        const bool words = entry.has("words"), equals = entry.has("equals");
+        const bool words = entry.offers("words"), equals = entry.offers("equals");
         if (!entry.describing() && equals == words) {
             entry.error("", "must hold either equals or words");
         }

@@ -47,7 +47,7 @@ void read_inline(Node node, InlineCosts& costs) {
 
 // The keys of a kernel file; they may also stand in the scenario's `design` itself.
 void read_costs(Node& node, KernelCosts& costs) {
-    if (node.has("kernels")) {
+    if (node.offers("kernels")) {
         Node kernels = node.child("kernels", "cycles of a call, by the function's name");
         for (const std::string& name : kernels.keys()) {
             Cycles cycles{0};
@@ -56,7 +56,7 @@ void read_costs(Node& node, KernelCosts& costs) {
         }
         kernels.done();
     }
-    if (node.has("cascade")) {
+    if (node.offers("cascade")) {
         Node cascade = node.child("cascade", "words a call gets from and puts on the cascade");
         for (const std::string& name : cascade.keys()) {
             Node entry = cascade.child(name, "by the function's name");
@@ -67,7 +67,7 @@ void read_costs(Node& node, KernelCosts& costs) {
         }
         cascade.done();
     }
-    if (node.has("stream")) {
+    if (node.offers("stream")) {
         Node streams =
             node.child("stream", "words a call gets from and puts on its core's own streams");
         for (const std::string& name : streams.keys()) {
@@ -77,7 +77,7 @@ void read_costs(Node& node, KernelCosts& costs) {
             entry.optional("put", words.put, kWords, "after it has worked");
             entry.optional("get_port", words.get_port, kStreamPorts, "of the core's stream inputs");
             entry.optional("put_port", words.put_port, kStreamPorts, "of its stream outputs");
-            if (entry.has("packet")) {
+            if (entry.offers("packet")) {
                 std::int64_t id = 0;
                 entry.optional("packet", id, kHeaderIds,
                                "what it puts is one packet, the header first: the header's id");
@@ -87,13 +87,13 @@ void read_costs(Node& node, KernelCosts& costs) {
         }
         streams.done();
     }
-    if (node.has("default_kernel")) {
+    if (node.offers("default_kernel")) {
         Cycles cycles{0};
         node.optional("default_kernel", cycles, kCycles,
                       "a call of any function not listed; left out: estimated from its buffers");
         costs.default_kernel = cycles.count();
     }
-    if (node.has("marked")) {
+    if (node.offers("marked")) {
         costs.marked.emplace();
         for (Node& entry : node.list("marked",
                                      "functions whose code tells trace units of its begin and end "
@@ -101,7 +101,7 @@ void read_costs(Node& node, KernelCosts& costs) {
             costs.marked->insert(entry.scalar());
         }
     }
-    if (node.has("default_core")) {
+    if (node.offers("default_core")) {
         Node core = node.child("default_core", "what cores do whose body is not in the design");
         BodylessCore stated;
         Cycles cycles{0};
@@ -154,17 +154,17 @@ void read_fifos(Node& node, ReadOptions& options) {
     for (const std::string& name : fifos.keys()) {
         Node entry = fifos.child(name, "an object FIFO");
         FifoOverride& wanted = options.fifos[name];
-        if (entry.has("depth")) {
+        if (entry.offers("depth")) {
             std::int64_t depth = 1;
             entry.optional("depth", depth, {1, 1024}, "elements at each end");
             wanted.depth = depth;
         }
-        if (entry.has("via_dma")) {
+        if (entry.offers("via_dma")) {
             bool via_dma = false;
             entry.optional("via_dma", via_dma, "by DMA where memory could be shared");
             wanted.via_dma = via_dma;
         }
-        if (entry.has("memory")) {
+        if (entry.offers("memory")) {
             wanted.memory = read_place(entry, "memory", "the tile two cores share it in");
         }
         entry.done();
@@ -191,10 +191,10 @@ void read_loops(Node& node, ReadOptions& options) {
 // tiles: {logical_core: [0, 2]} and whatever else stands in place of what a design says.
 void read_overrides(Node& node, const std::string& scenario, DesignFile& design) {
     ReadOptions& options = design.options;
-    if (node.has("object_fifos")) {
+    if (node.offers("object_fifos")) {
         read_fifos(node, options);
     }
-    if (node.has("arguments")) {
+    if (node.offers("arguments")) {
         Node arguments = node.child("arguments", "numbers the host hands to the sequence, by name");
         for (const std::string& name : arguments.keys()) {
             arguments.optional(name, options.arguments[name], {-(1LL << 62), 1LL << 62},
@@ -202,7 +202,7 @@ void read_overrides(Node& node, const std::string& scenario, DesignFile& design)
         }
         arguments.done();
     }
-    if (node.has("headers")) {
+    if (node.offers("headers")) {
         Node headers = node.child(
             "headers", "packet ids in the headers that buffers' data begins with, by name");
         for (const std::string& name : headers.keys()) {
@@ -210,7 +210,7 @@ void read_overrides(Node& node, const std::string& scenario, DesignFile& design)
         }
         headers.done();
     }
-    if (node.has("words")) {
+    if (node.offers("words")) {
         Node words = node.child("words", "files of what the host puts into arguments, by name");
         for (const std::string& name : words.keys()) {
             std::string file;
@@ -221,10 +221,10 @@ void read_overrides(Node& node, const std::string& scenario, DesignFile& design)
         }
         words.done();
     }
-    if (node.has("loops")) {
+    if (node.offers("loops")) {
         read_loops(node, options);
     }
-    if (node.has("tiles")) {
+    if (node.offers("tiles")) {
         Node tiles = node.child("tiles", "column and row of logical tiles, by name");
         for (const std::string& name : tiles.keys()) {
             options.tiles[name] = read_place(tiles, name.c_str(), "column and row");
@@ -239,8 +239,8 @@ std::vector<HostStep> read_host(Node& node) {
     std::vector<HostStep> steps;
     for (Node& entry : node.list("host", "what the host does to locks, after the sequence")) {
         HostStep step;
-        const bool sets = entry.has("set_lock");
-        step.wait = entry.has("wait_lock");
+        const bool sets = entry.offers("set_lock");
+        step.wait = entry.offers("wait_lock");
         if (sets) {
             entry.optional("set_lock", step.lock, "name of the lock it sets");
         }
