@@ -142,7 +142,7 @@ TEST(Channel, AGuestWaitsForARefreshOfABankThatHasBegun) {
 TEST(Channel, AChannelIsIdleFromWhenItsGuestHasLeft) {
     Refreshed bench;
     Guest guest;
-    bench.config.controller.refresh_first = base::Cycles{2000};
+    bench.config.controller.refresh_first = base::Cycles{kStart + 100};
     bench.config.controller.refresh_pull_in = 3;
     bench.channel().invite(guest, kStart);
     const std::int64_t left = kStart + 211;

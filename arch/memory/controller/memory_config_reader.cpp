@@ -78,7 +78,7 @@ void check_refresh(Node& node, const device::MemoryConfig& config) {
         node.error("controller", "this refresh policy needs timing.tRFC_pb above 0");
     }
     // To the next of the same rank; ranks take turns.
-    const std::int64_t interval = round.interval * config.ranks;
+    const std::int64_t interval = config.timing.tREFI.count() * config.ranks / round.per_tREFI;
     const std::int64_t least =
         std::max<std::int64_t>(config.ranks, config.timing.tREFpb_to_REFpb.count());
     if (interval < least) {

@@ -89,9 +89,10 @@ class MemoryUse {
         // its own is due.
         const bool may_come = config_.refresh && !idle_;
         const bool puts_off = may_come && config_.controller.refresh_postpone > 0;
+        const bool pulls_in = may_come && config_.controller.refresh_pull_in > 0;
         name_if(undisturbed && !puts_off, kController, {"refresh_postpone"});
-        name_if(none_ && !may_come, kController,
-                {"refresh_first", "refresh_shift", "refresh_pull_in"});
+        name_if(none_ && !pulls_in, kController, {"refresh_pull_in"});
+        name_if(none_ && !may_come, kController, {"refresh_first", "refresh_shift"});
     }
 
     // The chosen mode's own numbers go with those they stand for.

@@ -75,8 +75,7 @@ TEST(MemoryUse, WhatWritesWaitForIsNamedWithoutWrites) {
 // A refresh that came before the end of the run would be its first.
 TEST(MemoryUse, WhatBringsRefreshesForwardMattersToRunsThatEndBeforeOneIsDue) {
     device::MemoryConfig config;
-    for (const char* key : {"memory.controller.refresh_first", "memory.controller.refresh_shift",
-                            "memory.controller.refresh_pull_in"}) {
+    for (const char* key : {"memory.controller.refresh_first", "memory.controller.refresh_shift"}) {
         config.refresh = true;
         EXPECT_FALSE(named(key, reads_only(), config)) << key;
         EXPECT_TRUE(named(key, {}, config)) << key;
@@ -85,8 +84,11 @@ TEST(MemoryUse, WhatBringsRefreshesForwardMattersToRunsThatEndBeforeOneIsDue) {
     }
     config.refresh = true;
     EXPECT_TRUE(named("memory.controller.refresh_postpone", reads_only(), config));
+    EXPECT_TRUE(named("memory.controller.refresh_pull_in", reads_only(), config));
     config.controller.refresh_postpone = 4;
+    config.controller.refresh_pull_in = 4;
     EXPECT_FALSE(named("memory.controller.refresh_postpone", reads_only(), config));
+    EXPECT_FALSE(named("memory.controller.refresh_pull_in", reads_only(), config));
 }
 
 TEST(MemoryUse, TheFifthActivateIsTheFirstThatTheWindowCanHold) {

@@ -7,14 +7,14 @@
 namespace tilesim::arch::memory::controller {
 
 RefreshEngine::RefreshEngine(const device::MemoryConfig& config, std::size_t channel)
-    : after_writes_(config.controller.refresh_after_writes) {
-    policy_ = policy::make_refresh(config, channel);
-    round_ = policy_->round();
-    const std::int64_t postponed = config.controller.refresh_postpone * round_.interval;
+    : policy_(policy::make_refresh(config, channel)),
+      round_(policy_->round()),
+      tREFI_(config.timing.tREFI.count()),
+      lead_(time_of(config.controller.refresh_postpone + config.controller.refresh_pull_in)),
+      after_writes_(config.controller.refresh_after_writes) {
     if (config.refresh) {
-        due_ = policy_->first() + postponed;
+        due_ = first_due_ = policy_->first() + lead_;
     }
-    lead_ = postponed + config.controller.refresh_pull_in * round_.interval;
 }
 
 std::int64_t RefreshEngine::skip_until(std::int64_t now, std::int64_t idle_since) {
@@ -23,7 +23,8 @@ std::int64_t RefreshEngine::skip_until(std::int64_t now, std::int64_t idle_since
         return 0;
     }
     // Those whose turn has come; of a backlog as many as there was time for.
-    std::int64_t rounds = (now - 1 - (due_ - lead_)) / round_.interval + 1;
+    const std::int64_t since_first = now - (first_due_ - lead_);
+    std::int64_t rounds = base::ceil_div(since_first * round_.per_tREFI, tREFI_) - done_;
     if (lead_ > 0) {
         rounds = std::min(rounds, base::ceil_div(now - idle_since, round_.pace));
     }
@@ -37,7 +38,8 @@ std::int64_t RefreshEngine::skip_until(std::int64_t now, std::int64_t idle_since
 }
 
 void RefreshEngine::advance(std::int64_t rounds) {
-    due_ += rounds * round_.interval;
+    done_ += rounds;
+    due_ = first_due_ + time_of(done_);
     policy_->advance(rounds);
     round_ = policy_->round();
 }

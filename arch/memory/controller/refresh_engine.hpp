@@ -1,7 +1,8 @@
 // When a channel's next refresh is due, and what has been done of it.
 //
 // Models:  rounds that are put off while requests wait, up to a number of them, and made up for, or
-//          done ahead, by a channel without requests; a round that waits for writes.
+//          done ahead, by a channel without requests, as it was before the run; a round that waits
+//          for writes.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +24,7 @@ class RefreshEngine {
     bool alone() const { return round_.alone; }
     // The round that is due, not begun yet, waits for the end of the writes being served.
     bool lets_writes_pass(std::int64_t now) const {
-        return after_writes_ && !begun_ && now < due_ + kMostPutOff * round_.interval;
+        return after_writes_ && !begun_ && now < due_ + time_of(kMostPutOff);
     }
     // Of a round that goes on beside other work: it has begun, and goes on at CK `when`.
     bool begun() const { return begun_; }
@@ -48,10 +49,15 @@ class RefreshEngine {
   private:
     static constexpr std::int64_t kMostPutOff = 8;  // JESD79-4: REF commands that may be put off
 
+    // CK so many rounds take: of a fraction's, some come a CK later than others.
+    std::int64_t time_of(std::int64_t rounds) const { return rounds * tREFI_ / round_.per_tREFI; }
     void advance(std::int64_t rounds);
 
     std::unique_ptr<policy::RefreshPolicy> policy_;
     policy::RefreshRound round_;
+    std::int64_t tREFI_;
+    std::int64_t done_ = 0;  // rounds
+    std::int64_t first_due_ = INT64_MAX;
     std::int64_t due_ = INT64_MAX;
     std::int64_t lead_ = 0;          // CK by which a round may go before it has to
     std::int64_t step_ = INT64_MIN;  // of a round that has begun

@@ -22,11 +22,12 @@ TEST(UnwatchedRefresh, ARoundThatHasBegunEndsBeforeTheNextOnes) {
     bench.arrive(kStart, kHeld, 7);
     bench.arrive(kStart + 35, kWorking, 7);
     bench.arrive(kStart + 2000, kHeld, 7);
-    EXPECT_THAT(bench.run(kStart + 2500),
-                ElementsAre(act(kStart, kHeld), rd(kStart + 29, kHeld), act(kStart + 35, kWorking),
-                            rd(kStart + 64, kWorking), pre(kStart + 67, kHeld),
-                            refresh_of(kStart + 101, 0), refresh_of(kStart + 40 + 3 * 625, 3),
-                            act(kStart + 2000, kHeld), rd(kStart + 2029, kHeld)));
+    EXPECT_THAT(
+        bench.run(kStart + 2500),
+        ElementsAre(act(kStart, kHeld), rd(kStart + 29, kHeld), act(kStart + 35, kWorking),
+                    rd(kStart + 64, kWorking), pre(kStart + 67, kHeld), refresh_of(kStart + 101, 0),
+                    refresh_of(kStart + 40 + 3 * 10'007 / 16, 3), act(kStart + 2000, kHeld),
+                    rd(kStart + 2029, kHeld)));
     EXPECT_EQ(bench.channel().stats().refreshes.value(), 4);
 }
 
@@ -57,18 +58,27 @@ TEST(UnwatchedRefresh, TheLastOneBeforeABurstIsNotTheOneThatIsDueWithIt) {
                             ref(third), act(third + 307), rd(third + 307 + 29)));
 }
 
-// One is due every 1000 CK from 2000 on, two of which wait until 3877: in 100 CK one can begin,
-// whose bank closes tRTP after its last read and is refreshed tRP later.
-TEST(UnwatchedRefresh, ABacklogIsMadeUpForFromTheLastBurstOn) {
-    Bench bench;
-    bench.config.refresh = true;
-    bench.config.timing.tREFI = base::Cycles{1000};
-    bench.config.controller.refresh_first = base::Cycles{2000};
-    bench.config.controller.refresh_postpone = 2;
-    for (int i = 0; i < 220; ++i) {
-        bench.arrive(kStart, kHeld, 7);
+// One may come every 1000 CK from `first` on; reads of a row keep all of them waiting until kLast.
+struct Backlog : Bench {
+    Backlog(std::int64_t first, std::int64_t postpone, std::int64_t pull_in) {
+        config.refresh = true;
+        config.timing.tREFI = base::Cycles{1000};
+        config.controller.refresh_first = base::Cycles{first};
+        config.controller.refresh_postpone = postpone;
+        config.controller.refresh_pull_in = pull_in;
+        for (int i = 0; i < kBursts; ++i) {
+            arrive(kStart, kHeld, 7);
+        }
     }
-    const std::int64_t last = kStart + 29 + 219 * 13;
+    static constexpr std::int64_t kBursts = 220;
+    static constexpr std::int64_t kLast = kStart + 29 + (kBursts - 1) * 13;
+};
+
+// Two wait: in 100 CK one can begin, whose bank closes tRTP after its last read and is refreshed
+// tRP later.
+TEST(UnwatchedRefresh, ABacklogIsMadeUpForFromTheLastBurstOn) {
+    Backlog bench(2000, 2, 0);
+    const std::int64_t last = Backlog::kLast;
     bench.arrive(last + 101, kHeld, 7);
     bench.run(last + 500);
     const std::int64_t refreshed = last + 17 + 31 + 307;
@@ -76,28 +86,49 @@ TEST(UnwatchedRefresh, ABacklogIsMadeUpForFromTheLastBurstOn) {
     EXPECT_EQ(bench.channel().stats().refreshes.value(), 1);
 }
 
-// Three are made ahead one after the other from 0 on; the third began a CK before the burst.
+// Three are made ahead one after the other; the third, which has closed the row, began a CK before
+// the burst.
 TEST(UnwatchedRefresh, ABurstWaitsForTheOneOfABacklogThatHasJustBegun) {
-    Refreshed bench;
-    bench.config.controller.refresh_first = base::Cycles{2000};
-    bench.config.controller.refresh_pull_in = 3;
-    bench.arrive(2 * 307 + 1, kHeld, 7);
-    EXPECT_THAT(bench.run(1500), ElementsAre(ref(614), act(921), rd(921 + 29)));
+    Backlog bench(1500, 0, 3);
+    const std::int64_t third = Backlog::kLast + 1 + 2 * 307;
+    bench.arrive(third + 31 + 1, kHeld, 8);
+    bench.run(third + 1000);
+    bench.heard.erase(bench.heard.begin(), bench.heard.end() - 4);
+    const std::int64_t refreshed = third + 31 + 307;
+    EXPECT_THAT(bench.heard,
+                ElementsAre(pre_all(third), ref(third + 31), act(refreshed), rd(refreshed + 29)));
     EXPECT_EQ(bench.channel().stats().refreshes.value(), 3);
 }
 
 // Banks are refreshed 37 CK apart, not one after the end of the other: five begin before the burst,
-// whose bank is the fifth.
+// whose bank is the fifth. Before, reads of a bank whose turn has not come keep six waiting.
 TEST(UnwatchedRefresh, ABacklogOfSomeBanksIsMadeUpForAtTheirPace) {
-    BankRefreshed bench(0);
-    bench.config.controller.refresh_first = base::Cycles{2000};
+    constexpr std::int64_t kBursts = 400;
+    constexpr std::size_t kBusy = 12;
+    BankRefreshed bench(1000);
     bench.config.controller.refresh_pull_in = 8;
     bench.config.timing.tREFpb_to_REFpb = base::Cycles{37};
-    bench.arrive(4 * 37 + 1, kOtherGroup, 7);
-    EXPECT_THAT(bench.run(600),
-                ElementsAre(refresh_of(4 * 37, kOtherGroup), act(4 * 37 + 151, kOtherGroup),
-                            rd(4 * 37 + 151 + 29, kOtherGroup)));
+    for (std::int64_t i = 0; i < kBursts; ++i) {
+        bench.arrive(kStart, kBusy, 7);
+    }
+    const std::int64_t fifth = kStart + 29 + (kBursts - 1) * 13 + 1 + 4 * 37;
+    bench.arrive(fifth + 1, kOtherGroup, 7);
+    bench.run(fifth + 500);
+    bench.heard.erase(bench.heard.begin(), bench.heard.end() - 3);
+    EXPECT_THAT(bench.heard,
+                ElementsAre(refresh_of(fifth, kOtherGroup), act(fifth + 151, kOtherGroup),
+                            rd(fifth + 151 + 29, kOtherGroup)));
     EXPECT_EQ(bench.channel().stats().refreshes.value(), 5);
+}
+
+// Two ranks of 16 banks in 1000 CK: a round every 31.25, not every 31.
+TEST(UnwatchedRefresh, EveryBankHasItsTurnOnceAnInterval) {
+    BankRefreshed bench(0);
+    bench.config.ranks = 2;
+    bench.config.timing.tREFI = base::Cycles{1000};
+    bench.arrive(kStart + 100 * 1000 - 1, kHeld, 7);
+    bench.run(kStart + 100 * 1000);
+    EXPECT_EQ(bench.channel().stats().refreshes.value(), 100 * 32);
 }
 
 // Writes are served from 50 on; the refresh of bank A began before.

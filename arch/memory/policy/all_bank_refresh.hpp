@@ -14,10 +14,10 @@ class AllBankRefresh final : public RefreshPolicy {
   public:
     static constexpr std::string_view kName = "all_bank";
     AllBankRefresh(const device::MemoryConfig& config, std::size_t channel)
-        : first_(first_round(config, channel, config.timing.tREFI.count())),
+        : first_(first_round(config, channel, 1)),
           round_{first_rank(config),
                  config.timing.tRFC.count(),
-                 config.timing.tREFI.count() / config.ranks,
+                 config.ranks,
                  base::ceil_div(config.timing.tRFC.count(), config.ranks),
                  device::Command::Refresh,
                  config.ranks == 1},

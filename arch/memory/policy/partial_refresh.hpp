@@ -27,19 +27,20 @@ class PartialRefresh : public RefreshPolicy {
     }
 
   protected:
-    // `pattern`: the banks of the first round; the next one's are the banks behind them.
+    // `pattern`: the banks of the first round; the next one's are the banks behind them. All have
+    // had their turn so many times a tREFI.
     PartialRefresh(const device::MemoryConfig& config, std::size_t channel, std::uint64_t pattern,
-                   std::int64_t rounds_of_rank, std::int64_t period, device::Command command)
+                   std::int64_t rounds_of_rank, std::int64_t turns, device::Command command)
         : rounds_of_rank_(rounds_of_rank),
           ranks_(config.ranks),
           per_rank_(config.banks_per_rank()),
           round_{pattern,
                  config.timing.tRFC_pb.count(),
-                 period / (rounds_of_rank * config.ranks),
+                 rounds_of_rank * config.ranks * turns,
                  fastest(config.timing, config.ranks, rounds_of_rank),
                  command,
                  false},
-          first_(first_round(config, channel, round_.interval)) {}
+          first_(first_round(config, channel, round_.per_tREFI)) {}
 
   private:
     // Until the rank's next round, and until the same banks' turn comes again.
@@ -63,7 +64,7 @@ class PerBankRefresh final : public PartialRefresh {
   public:
     static constexpr std::string_view kName = "per_bank";
     PerBankRefresh(const device::MemoryConfig& config, std::size_t channel)
-        : PartialRefresh(config, channel, 1, config.banks_per_rank(), config.timing.tREFI.count(),
+        : PartialRefresh(config, channel, 1, config.banks_per_rank(), 1,
                          device::Command::RefreshBank) {}
 };
 
@@ -74,8 +75,7 @@ class PairRefresh final : public PartialRefresh {
     PairRefresh(const device::MemoryConfig& config, std::size_t channel)
         : PartialRefresh(config, channel,
                          1 | std::uint64_t{1} << static_cast<unsigned>(config.banks_per_rank() / 2),
-                         config.banks_per_rank() / 2, config.timing.tREFI.count(),
-                         device::Command::RefreshBank) {}
+                         config.banks_per_rank() / 2, 1, device::Command::RefreshBank) {}
 };
 
 // DDR5.
@@ -83,8 +83,8 @@ class SameBankRefresh final : public PartialRefresh {
   public:
     static constexpr std::string_view kName = "same_bank";
     SameBankRefresh(const device::MemoryConfig& config, std::size_t channel)
-        : PartialRefresh(config, channel, pattern(config), config.banks_per_group,
-                         config.timing.tREFI.count() / 2, device::Command::RefreshSame) {}
+        : PartialRefresh(config, channel, pattern(config), config.banks_per_group, 2,
+                         device::Command::RefreshSame) {}
 
   private:
     static std::uint64_t pattern(const device::MemoryConfig& config) {

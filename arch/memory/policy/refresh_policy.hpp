@@ -12,10 +12,10 @@ namespace tilesim::arch::memory::policy {
 
 // One refresh command's share.
 struct RefreshRound {
-    std::uint64_t banks = 0;    // closed before it, busy with it
-    std::int64_t length = 0;    // CK until they can be activated again
-    std::int64_t interval = 1;  // CK to the next round
-    std::int64_t pace = 1;      // CK from one to the next where nothing else goes on
+    std::uint64_t banks = 0;     // closed before it, busy with it
+    std::int64_t length = 0;     // CK until they can be activated again
+    std::int64_t per_tREFI = 1;  // rounds in tREFI, evenly spread
+    std::int64_t pace = 1;       // CK from one to the next where nothing else goes on
     device::Command command = device::Command::Refresh;
     bool alone = true;  // nothing else goes on until it is done
 };
@@ -39,10 +39,11 @@ inline std::int64_t refresh_turn(std::size_t channel, std::size_t channels) {
     return turn;
 }
 
-// CK of a channel's first round: the same for all, or else they share out an interval, around which
-// they can be shifted.
+// CK of a channel's first round: the same for all, or else they share out the time from one to the
+// next, around which they can be shifted.
 inline std::int64_t first_round(const device::MemoryConfig& config, std::size_t channel,
-                                std::int64_t interval) {
+                                std::int64_t per_tREFI) {
+    const std::int64_t interval = config.timing.tREFI.count() / per_tREFI;
     const std::int64_t first = config.controller.refresh_first.count();
     const std::int64_t shift = config.controller.refresh_shift.count();
     if (first > 0) {

@@ -44,9 +44,9 @@ TEST(PartialRefresh, RanksTakeTurns) {
     EXPECT_EQ(rounds_of(PairRefresh{config, 0}, 3),
               (std::vector<std::uint64_t>{0x101, 0x101U << 16U, 0x202}));
     EXPECT_EQ(rounds_of(SameBankRefresh{config, 0}, 9)[8], 0x1111U);  // all had their turn
-    EXPECT_EQ((PerBankRefresh{config, 0}.round().interval), 3898 / 32);
-    EXPECT_EQ((PairRefresh{config, 0}.round().interval), 3898 / 16);
-    EXPECT_EQ((SameBankRefresh{config, 0}.round().interval), 3898 / 2 / 8);
+    EXPECT_EQ((PerBankRefresh{config, 0}.round().per_tREFI), 32);
+    EXPECT_EQ((PairRefresh{config, 0}.round().per_tREFI), 16);
+    EXPECT_EQ((SameBankRefresh{config, 0}.round().per_tREFI), 2 * 8);
 }
 
 TEST(AllBankRefresh, RanksTakeTurns) {
@@ -56,7 +56,7 @@ TEST(AllBankRefresh, RanksTakeTurns) {
     config.banks_per_group = 4;
     EXPECT_EQ(rounds_of(AllBankRefresh{config, 0}, 3),
               (std::vector<std::uint64_t>{0xFFFF, 0xFFFFU << 16U, 0xFFFF}));
-    EXPECT_EQ((AllBankRefresh{config, 0}.round().interval), 3898 / 2);
+    EXPECT_EQ((AllBankRefresh{config, 0}.round().per_tREFI), 2);
 }
 
 TEST(RefreshPolicies, OnlyARefreshOfTheWholeChannelLeavesNothingElseToDo) {
