@@ -151,6 +151,17 @@ class TuningTest(unittest.TestCase):
                 self.assertLessEqual(float(row["tune_percent"]), TUNED_WITHIN)
                 self.assertLessEqual(float(row["default_percent"]), DEFAULT_WITHIN)
 
+    def test_the_fastest_simulated_whole_is_varied_beside_the_extrapolated(self):
+        text = scenario("ve2802", gemm(672, 64, 32, "int8", "int16",
+                                       more=", b_layout: column_major"))
+        best, _ = call("run", text, "--set", "mapping={output_stationary: {m_ct: 28, k_ct: 32, "
+                       "n_ct: 32, k_mt: 32, c_buffers: 2, columns: 1, rows: 4, a_buffers: 3, "
+                       "b_buffers: 2, reach: block_row}}")
+        tuned, _ = call("tune", text, "--jobs", "2", "--set",
+                        "mapping={output_stationary: {m_ct: 28, k_mt: 32}}")
+        self.assertLessEqual(tuned["trials"][0]["time_ns"],
+                             (1 + TUNED_WITHIN / 100) * best["time_ns"])
+
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--update"]:

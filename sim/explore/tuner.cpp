@@ -262,8 +262,9 @@ class Tuner {
                static_cast<std::int64_t>(started) >= options_.simulations;
     }
 
-    // The estimated best of each dataflow with one of its other keys changed, as long as that
-    // helps: a dataflow's best may have more to gain than the best of all.
+    // The best of each dataflow with one of its other keys changed, as long as that helps: a
+    // dataflow's best may have more to gain than the best of all. What is extrapolated may come
+    // out slower, so the best simulated whole has its turn beside it.
     void improve() {
         for (bool better = true; better && !late(kVariantShare) && !enough();) {
             std::vector<TuneCandidate> tried;
@@ -280,18 +281,19 @@ class Tuner {
     }
 
     std::vector<const Trial*> fastest_of_each() const {
-        std::map<std::string_view, const Trial*> best;
+        std::map<std::pair<std::string_view, bool>, const Trial*> best;
         for (const Trial& trial : result_.trials) {
-            const Trial*& of_dataflow = best[trial.candidate.mapping.dataflow().name()];
-            if (trial.good() && (of_dataflow == nullptr || trial.time_ns < of_dataflow->time_ns)) {
-                of_dataflow = &trial;
+            if (trial.good()) {
+                const Trial*& fastest =
+                    best[{trial.candidate.mapping.dataflow().name(), trial.sampled}];
+                if (fastest == nullptr || trial.time_ns < fastest->time_ns) {
+                    fastest = &trial;
+                }
             }
         }
         std::vector<const Trial*> list;
-        for (const auto& [dataflow, trial] : best) {
-            if (trial != nullptr) {
-                list.push_back(trial);
-            }
+        for (const auto& [kind, trial] : best) {
+            list.push_back(trial);
         }
         return list;
     }
