@@ -29,7 +29,8 @@ std::string public_gemm(const PublicGemm& gemm);
 // Passes over a buffer, a thread's own or everybody's.
 std::string public_read(std::int64_t kib, std::int64_t passes, std::int64_t threads, bool shared,
                         const std::string& state);
-// 128 KiB written by thread 0, then read by the threads of `readers` one after the other.
+// 128 KiB written by thread 0, then read by the threads of `readers` one after the other, behind a
+// barrier each; '-': by nobody.
 std::string public_turns(const std::string& readers);
 
 enum class Weights { Dense, CopyTwice, CopyFour, Int8, Int8PingPong, Int8Interleaved };
