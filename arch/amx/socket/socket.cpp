@@ -216,9 +216,12 @@ void Socket::release_barrier() {
     const bool all = std::all_of(cores_.begin(), cores_.end(), [](const auto& core) {
         return core->at_barrier() || core->finished() || core->fault().has_value();
     });
+    if (!all) {
+        return;
+    }
     std::vector<std::size_t> there;  // members
     std::vector<Femtoseconds> arrivals;
-    for (std::size_t i = 0; all && i < members_.size(); ++i) {
+    for (std::size_t i = 0; i < members_.size(); ++i) {
         if (core(i).at_barrier()) {
             there.push_back(i);
             arrivals.push_back(clock_.time_of(Cycles{core(i).barrier_from()}));
