@@ -151,6 +151,8 @@ class TuningTest(unittest.TestCase):
                 self.assertLessEqual(float(row["tune_percent"]), TUNED_WITHIN)
                 self.assertLessEqual(float(row["default_percent"]), DEFAULT_WITHIN)
 
+
+class LongTuningTest(unittest.TestCase):  # .ci/full runs it
     def test_the_fastest_simulated_whole_is_varied_beside_the_extrapolated(self):
         text = scenario("ve2802", gemm(672, 64, 32, "int8", "int16",
                                        more=", b_layout: column_major"))

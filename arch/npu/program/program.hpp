@@ -203,6 +203,7 @@ struct Merge {
     struct Turn {
         SwitchPort in;
         std::int64_t packets = 1;
+        bool operator==(const Turn&) const = default;
     };
     std::vector<Turn> turns;
     base::FilePlace where = {};

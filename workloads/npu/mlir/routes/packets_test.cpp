@@ -179,6 +179,7 @@ TEST(DesignStreams, HostsDataWithHeadersGoesTheOneWayThereIs) {
         "%s = aie.tile(0, 0) %m = aie.tile(0, 1)\n"
         "aie.switchbox(%s) { %x = aie.amsel<0> (0) deterministic_merge [<South : 3, 1>, "
         "<West : 1, 3>]\n"
+        "%z = aie.amsel<0> (1) deterministic_merge [<South : 3, 1>, <West : 1, 3>]\n"
         "aie.masterset(North : 1, %x)\n"
         "aie.packet_rules(South : 3) { aie.rule(31, 6, %x) } }\n"
         "aie.shim_mux(%s) { aie.connect<DMA : 0, North : 3> }\n"

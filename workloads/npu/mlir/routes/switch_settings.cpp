@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "arch/npu/stream/arbiters.hpp"
 #include "workloads/npu/mlir/routes/flows.hpp"
 #include "workloads/npu/mlir/syntax/attributes.hpp"
@@ -117,7 +119,13 @@ void SwitchSettings::merge(Cursor turns, program::Merge merge) {
         slot.expect(",");
         merge.turns.push_back({*in, slot.integer()});
     } while (turns.skip(","));
-    merges_.push_back(std::move(merge));
+    const bool told = std::any_of(merges_.begin(), merges_.end(), [&merge](const auto& other) {
+        return other.tile == merge.tile && other.arbiter == merge.arbiter &&
+               other.turns == merge.turns;
+    });
+    if (!told) {  // each selector of an arbiter may state its order
+        merges_.push_back(std::move(merge));
+    }
 }
 
 Select SwitchSettings::select_of(Cursor& cursor, const std::map<std::string, Select>& selects) {
